@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CpuAdmission } from '../../../src/scoring/pool/cpu-admission.ts';
@@ -285,6 +285,3 @@ describe('a checker host', () => {
     await other.close();
   });
 });
-
-void existsSync;
-void readdirSync;

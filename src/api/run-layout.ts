@@ -66,6 +66,8 @@ export function attemptLayout(root: string) {
     toolUsageJson: join(root, 'tool_usage.json'),
     runtimeProbeJson: join(root, 'runtime_probe.json'),
     usageJson: join(root, 'usage.json'),
+    /** State that checks of type audit_state_match look into; absent where the runtime has none. */
+    auditStateJson: join(root, 'audit_state.json'),
     timelineJson: join(root, 'timeline.json'),
     metaJson: join(root, 'meta.json'),
     logs: join(root, 'logs'),

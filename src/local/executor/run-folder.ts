@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { removeCgroups } from './cgroup.ts';
 import { isAlive, markOf } from './processes.ts';
 
-const PREFIX = 'clawbench-';
+const PREFIX = 'clawbench-run-';
 /** A folder without a mark may be one that another run makes right now. */
 const UNMARKED_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import type { AgentPaths, AttemptContext, RuntimeAdapter, TurnFile } from '../ad
 import { BEGINS_WITH_SOLVE, behaviourOf, SCRIPT_OF, scriptedConfigSchema } from './config.ts';
 import { PLACEHOLDER, type AgentPlan, type AgentTurn } from './plan.ts';
 import { PROGRAM_NAME, scriptedProgram } from './program.ts';
-import { missingScript, readScript } from './script.ts';
+import { missingScript, readScriptOf } from './script.ts';
 import { readScriptedSession, TOOL_MAP } from './session.ts';
 
 const VERSION = '1.0.0';
@@ -97,10 +97,10 @@ async function stepsFor({ runtime, scenario, scriptedDir }: AttemptContext): Pro
   const behaviour = behaviourOf(runtime, scenario.id);
   const script = SCRIPT_OF[behaviour];
   if (script !== null) {
-    const steps = scriptedDir === null ? undefined : await readScript(scriptedDir, script);
+    const steps = scriptedDir === null ? undefined : await readScriptOf(scriptedDir, script);
     if (steps === undefined) throw new InvalidInputError(missingScript(scenario.id, behaviour, script));
     return steps;
   }
   if (!BEGINS_WITH_SOLVE.includes(behaviour) || scriptedDir === null) return [];
-  return (await readScript(scriptedDir, 'solve')) ?? [];
+  return (await readScriptOf(scriptedDir, 'solve')) ?? [];
 }

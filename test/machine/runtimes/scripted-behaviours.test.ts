@@ -35,6 +35,18 @@ describe('behaviours that are scripts', () => {
     await expect(bench).rejects.toThrow(/scripted\/demo\/wrong\.yaml.*scenario demo has no script/);
   });
 
+  it.each([
+    ['- shell: ls\n- shel: ls\n', /solve\.yaml:2: .*shel/s],
+    ['- shell: ls\n- write: {path: a}\n', /solve\.yaml:2: .*content/s],
+    ['steps: []\n', /solve\.yaml:1: /],
+    ['- shell: "ls\n', /solve\.yaml:\d+: /],
+    ['', /solve\.yaml:1: /],
+  ])('are refused with file and line when they read %j', async (solve, message) => {
+    const bench = scriptedBench({ scripts: { solve } });
+    await expect(bench).rejects.toThrow(InvalidInputError);
+    await expect(bench).rejects.toThrow(message);
+  });
+
   it('may be chosen for a single scenario', async () => {
     await using bench = await scriptedBench({
       runtime: { behaviour: 'silent', behaviours: { demo: 'solve', other: 'oom' } },

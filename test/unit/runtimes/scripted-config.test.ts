@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { runtimeSpecSchema } from '../../../src/api/benchmark-run.ts';
-import { InvalidInputError } from '../../../src/api/errors.ts';
 import { BEHAVIOURS } from '../../../src/api/vocabulary.ts';
 import { scriptedAdapter } from '../../../src/runtimes/scripted/adapter.ts';
 import { behaviourOf, scriptedConfigSchema } from '../../../src/runtimes/scripted/config.ts';
 import { scriptedProgram } from '../../../src/runtimes/scripted/program.ts';
-import { parseScript, scriptProblems } from '../../../src/runtimes/scripted/script.ts';
+import { scriptProblems } from '../../../src/runtimes/scripted/script.ts';
 
 const runtime = (fields: Record<string, unknown> = {}) =>
   runtimeSpecSchema.parse({ id: 'scripted', ...fields });
@@ -47,7 +46,7 @@ describe('what a run of the scripted runtime needs', () => {
     const spec = runtime({ behaviours: { ful: 'noop', zzzzzz: 'noop', bare: 'noop' } });
     expect(scriptProblems(spec, scenarios)).toEqual([]);
     expect(scriptProblems(spec, scenarios, ['full', 'bare'])).toMatchObject([
-      { field: 'spec.runtime.behaviours.ful', remedy: 'Did you mean full?' },
+      { field: 'spec.runtime.behaviours.ful', remedy: 'Did you mean "full"?' },
       { field: 'spec.runtime.behaviours.zzzzzz', remedy: 'Remove the entry.' },
     ]);
   });
@@ -79,34 +78,6 @@ describe('the configuration of the scripted runtime', () => {
   it('names every wrong field, not only the first', () => {
     const config = { hang: { steps: -1 }, oom: { capMiB: 0 }, other: {} };
     expect(scriptedAdapter.validate(runtime({ config }))).toHaveLength(3);
-  });
-});
-
-describe('a script', () => {
-  it('is a list of steps', () => {
-    const text = '- write: {path: a, content: b}\n- shell: ls\n- message: done\n- wait: 0.5\n- fail: 3\n';
-    expect(parseScript(text, 'solve.yaml')).toEqual([
-      { write: { path: 'a', content: 'b' } },
-      { shell: 'ls' },
-      { message: 'done' },
-      { wait: 0.5 },
-      { fail: 3 },
-    ]);
-  });
-
-  it.each([
-    ['', 'solve.yaml'],
-    ['[]\n', 'solve.yaml:1'],
-    ['steps: []\n', 'solve.yaml:1'],
-    ['- shell: ls\n- shel: ls\n', 'solve.yaml:2'],
-    ['- shell: ls\n- write: {path: a}\n', 'solve.yaml:2'],
-    ['- shell: ls\n  message: both\n', 'solve.yaml:1'],
-    ['- shell: ls\n- shell: "ls\n', 'solve.yaml:'],
-    ['- wait: -1\n', 'solve.yaml:1'],
-    ['- fail: 0\n', 'solve.yaml:1'],
-  ])('%j is refused with its place', (text, place) => {
-    expect(() => parseScript(text, 'solve.yaml')).toThrow(InvalidInputError);
-    expect(() => parseScript(text, 'solve.yaml')).toThrow(new RegExp(`^${place}`));
   });
 });
 

@@ -20,9 +20,9 @@ function problemsOfNeedle(text: string, place: readonly (string | number)[]): Ru
     return [error(place, 'is empty: every text contains it', 'Write what to look for.')];
   }
   const findings: RuleFinding[] = [];
-  // A line break in front is how a needle says "at the beginning of a line", and then one behind its end.
-  const anchored = text.startsWith('\n');
-  if (/^[ \t]|[ \t]$/.test(text) || (text.endsWith('\n') && !anchored)) {
+  // Several lines, or a line break in front, are meant: "at the beginning of a line" is written this way.
+  const oneLine = !text.slice(0, -1).includes('\n');
+  if (/^[ \t]|[ \t]$/.test(text) || (text.endsWith('\n') && oneLine)) {
     findings.push(
       warning(
         place,

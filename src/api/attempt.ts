@@ -45,13 +45,17 @@ export const observationSchema = z.discriminatedUnion('kind', [
   /** The shim never connected, or not in time. */
   z.object({ kind: z.literal('shim_missing'), message: z.string() }),
   z.object({ kind: z.literal('spawn_failed'), message: z.string() }),
-  z.object({ kind: z.literal('staging_failed'), message: z.string() }),
-  z.object({ kind: z.literal('setup_failed'), message: z.string() }),
-  z.object({ kind: z.literal('collection_failed'), message: z.string() }),
+  /** `reason` of these three: the word of an InfrastructureError, e.g. `DiskFull`, where there is one. */
+  z.object({ kind: z.literal('staging_failed'), message: z.string(), reason: z.string().optional() }),
+  z.object({ kind: z.literal('setup_failed'), message: z.string(), reason: z.string().optional() }),
+  z.object({ kind: z.literal('collection_failed'), message: z.string(), reason: z.string().optional() }),
   /** The adapter could not read what the runtime left, or threw. */
   z.object({ kind: z.literal('adapter_error'), message: z.string() }),
-  /** No transcript, or only the runtime's placeholder. */
-  z.object({ kind: z.literal('transcript_missing') }),
+  /**
+   * No transcript, or only the runtime's placeholder. `placeholder` is true when a session was there, but with
+   * no answer of the model in it: an agent can cause that; a session that is nowhere is for the adapter.
+   */
+  z.object({ kind: z.literal('transcript_missing'), placeholder: z.boolean().optional() }),
   z.object({ kind: z.literal('workspace_missing') }),
   /** Processes that were still alive when a turn had ended, and were killed. */
   z.object({ kind: z.literal('leftover_processes'), count: z.int(), commands: z.array(z.string()) }),
@@ -68,6 +72,8 @@ export const completionSchema = z.object({
   reason: z.string(),
   /** A completing stop reason met a pending tool call: the stop reason stands, and the record says so. */
   conflict: z.boolean(),
+  /** Stop reason of the last model answer in the runtime's word; null where the runtime has none. */
+  stopReason: z.string().nullable().optional(),
 });
 export type Completion = z.infer<typeof completionSchema>;
 

@@ -13,6 +13,10 @@ export const OMISSION_REASONS = [
   'name_too_long',
   'unreadable',
   'changed_while_reading',
+  /** One of several names of a file that is not the agent's own: it may lie outside, e.g. be a hidden one. */
+  'hard_link',
+  /** A folder that something else is mounted on. */
+  'other_filesystem',
 ] as const;
 export type OmissionReason = (typeof OMISSION_REASONS)[number];
 

@@ -29,6 +29,8 @@ export function suiteLayout(root: string) {
   return {
     root,
     indexJson: join(root, 'index.json'),
+    /** SHA-256 of every file of the frozen suite but this one and index.json. */
+    filesJson: join(root, 'files.json'),
     /** prompt.md, public.json, workspace/, skills/ of one scenario. */
     publicDir: (scenarioId: string) => join(root, 'public', scenarioId),
     /** hidden.json (everything scoring needs) and files/ (expected values, references) of one scenario. */
@@ -66,6 +68,8 @@ export function attemptLayout(root: string) {
     toolUsageJson: join(root, 'tool_usage.json'),
     runtimeProbeJson: join(root, 'runtime_probe.json'),
     usageJson: join(root, 'usage.json'),
+    /** State that checks of type audit_state_match look into; absent where the runtime has none. */
+    auditStateJson: join(root, 'audit_state.json'),
     timelineJson: join(root, 'timeline.json'),
     metaJson: join(root, 'meta.json'),
     logs: join(root, 'logs'),

@@ -31,6 +31,8 @@ export function suiteLayout(root: string) {
   return {
     root,
     indexJson: join(root, 'index.json'),
+    /** SHA-256 of every file of the frozen suite but this one and index.json. */
+    filesJson: join(root, 'files.json'),
     /** prompt.md, public.json, workspace/, skills/ of one scenario. */
     publicDir: (scenarioId: string) => join(root, 'public', scenarioId),
     /** hidden.json (everything scoring needs) and files/ (expected values, references) of one scenario. */

@@ -93,8 +93,8 @@ export interface RuntimeAdapter {
   /** Problems of a run's configuration for this runtime, found before anything is started. */
   readonly validate: (runtime: RuntimeSpec) => readonly { field: string; message: string; remedy?: string }[];
   /**
-   * Files written into state, home or program before the first turn, by the harness, before the agent exists. The
-   * agent's user must be able to read those in program, and to write those in state and home.
+   * Files written into state and home before the first turn, by the harness, before the agent exists. They belong
+   * to the agent's user.
    *
    * @throws InvalidInputError when the run's configuration lacks what this attempt needs
    */

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../api/errors.ts';
 import { RUNTIME_IDS, type RuntimeId } from '../api/vocabulary.ts';
-import { closestWord } from './closest-word.ts';
+import { nearest } from '../files/suggest.ts';
 
 /** Other names of runtimes: legacy ids of the runtime specification, and what people write. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export function resolveRuntimeId(id: string): RuntimeId {
       remedy: `Choose one of ${RUNTIME_IDS.join(', ')}.`,
     });
   }
-  const suggestion = closestWord(normalized, [...RUNTIME_IDS, ...Object.keys(ALIASES)]);
+  const suggestion = nearest(normalized, [...RUNTIME_IDS, ...Object.keys(ALIASES)]);
   throw new InvalidInputError({
     field: 'spec.runtime.id',
     message: `there is no runtime ${JSON.stringify(id)}`,

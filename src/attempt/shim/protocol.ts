@@ -33,8 +33,6 @@ export type ToShim =
       readonly base64: string;
       readonly append?: boolean;
     }
-  /** Is answered with `synced` once everything before it was done. */
-  | { readonly type: 'sync'; readonly id: number }
   | {
       readonly type: 'start';
       /** 1-based; 0 is the scenario's set-up script. */
@@ -67,7 +65,6 @@ export const fromShimSchema = z.discriminatedUnion('type', [
     token: z.string().max(256).optional(),
     containment: z.enum(CONTAINMENTS),
   }),
-  z.strictObject({ type: z.literal('synced'), id: z.int() }),
   z.strictObject({ type: z.literal('started'), turn, pid: z.int() }),
   z.strictObject({
     type: z.literal('output'),

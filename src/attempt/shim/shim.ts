@@ -280,10 +280,6 @@ class Conversation {
         this.write(message);
         return;
       }
-      case 'sync':
-        if (this.fileProblem !== null) this.send({ type: 'failed', turn: 0, message: this.fileProblem });
-        this.send({ type: 'synced', id: message.id });
-        return;
       case 'start': {
         this.start(message);
         return;

@@ -6,11 +6,10 @@ import type { AgentPaths, AttemptContext, RuntimeAdapter, TurnFile } from '../ad
 import { BEGINS_WITH_SOLVE, behaviourOf, SCRIPT_OF, scriptedConfigSchema } from './config.ts';
 import { PLACEHOLDER, type AgentPlan, type AgentTurn } from './plan.ts';
 import { PROGRAM_NAME, scriptedProgram } from './program.ts';
-import { missingScript, readScript } from './script.ts';
+import { missingScript, readScriptOf } from './script.ts';
 import { readScriptedSession, TOOL_MAP } from './session.ts';
 
 const VERSION = '1.0.0';
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
  * The runtime without a model: an agent that does what a script of the suite says, or misbehaves in a way that
@@ -29,15 +28,20 @@ export const scriptedAdapter: RuntimeAdapter = {
     const turnFile = join(paths.state, `turn-${String(input.turn).padStart(2, '0')}.json`);
     const turn: AgentTurn = { turn: input.turn, message: input.message };
     return {
-      argv: [paths.node, join(paths.program, PROGRAM_NAME), planFile(paths), turnFile],
-      env: { PATH: SYSTEM_PATH, HOME: paths.home, LANG: 'C.UTF-8', ...context.runtime.env },
+      argv: [paths.node, programFile(paths), planFile(paths), turnFile],
+      env: { HOME: paths.home, ...context.runtime.env },
       cwd: paths.workspace,
-      files: [{ path: turnFile, mode: 0o600, content: JSON.stringify(turn) }],
+      files: [{ path: turnFile, mode: 0o644, content: JSON.stringify(turn) }],
     };
   },
   liveness: ({ paths }) => [sessionFile(paths), paths.workspace],
   readSession: ({ paths }) => readScriptedSession(sessionFile(paths)),
 };
+
+/** In the attempt's own state: the program folder is shared by attempts, and nothing there may change under them. */
+function programFile(paths: AgentPaths): string {
+  return join(paths.state, PROGRAM_NAME);
+}
 
 function planFile(paths: AgentPaths): string {
   return join(paths.state, 'plan.json');
@@ -83,8 +87,8 @@ async function prepare(context: AttemptContext): Promise<readonly TurnFile[]> {
     config: scriptedConfigSchema.parse(runtime.config),
   };
   return [
-    { path: join(paths.program, PROGRAM_NAME), mode: 0o644, content: await scriptedProgram() },
-    { path: planFile(paths), mode: 0o600, content: JSON.stringify(plan) },
+    { path: programFile(paths), mode: 0o644, content: await scriptedProgram() },
+    { path: planFile(paths), mode: 0o644, content: JSON.stringify(plan) },
   ];
 }
 
@@ -93,10 +97,10 @@ async function stepsFor({ runtime, scenario, scriptedDir }: AttemptContext): Pro
   const behaviour = behaviourOf(runtime, scenario.id);
   const script = SCRIPT_OF[behaviour];
   if (script !== null) {
-    const steps = scriptedDir === null ? undefined : await readScript(scriptedDir, script);
+    const steps = scriptedDir === null ? undefined : await readScriptOf(scriptedDir, script);
     if (steps === undefined) throw new InvalidInputError(missingScript(scenario.id, behaviour, script));
     return steps;
   }
   if (!BEGINS_WITH_SOLVE.includes(behaviour) || scriptedDir === null) return [];
-  return (await readScript(scriptedDir, 'solve')) ?? [];
+  return (await readScriptOf(scriptedDir, 'solve')) ?? [];
 }

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import type { RuntimeSpec } from '../../api/benchmark-run.ts';
-import { errnoOf, InvalidInputError, type InputProblem } from '../../api/errors.ts';
-import { scriptSchema, type ScriptStep } from '../../api/scenario.ts';
+import { errnoOf, type InputProblem } from '../../api/errors.ts';
+import type { ScriptStep } from '../../api/scenario.ts';
 import type { SuiteIndexEntry } from '../../api/suite-index.ts';
 import type { Behaviour } from '../../api/vocabulary.ts';
-import { closestWord } from '../closest-word.ts';
+import { didYouMean } from '../../files/suggest.ts';
+import { readScript } from '../../suite/script-file.ts';
 import { behaviourOf, SCRIPT_OF } from './config.ts';
 
 /**
@@ -28,64 +28,39 @@ export function scriptProblems(
     if (script === null || scripted.includes(script)) continue;
     problems.push(missingScript(id, behaviour, script));
   }
-  for (const id of suiteIds === undefined ? [] : Object.keys(runtime.behaviours)) {
-    if (suiteIds?.includes(id) !== false) continue;
-    const suggestion = closestWord(id, suiteIds);
+  if (suiteIds === undefined) return problems;
+  for (const id of Object.keys(runtime.behaviours)) {
+    if (suiteIds.includes(id)) continue;
     problems.push({
       field: `spec.runtime.behaviours.${id}`,
       message: 'the suite has no scenario of this id',
-      remedy: suggestion === undefined ? 'Remove the entry.' : `Did you mean ${suggestion}?`,
+      remedy: didYouMean(id, suiteIds) ?? 'Remove the entry.',
     });
   }
   return problems;
 }
 
 /**
- * The steps of `<name>.yaml` in a scenario's folder of scripts.
+ * The steps of a behaviour's script in a scenario's folder of scripts.
  *
- * @returns the steps, or undefined when there is no such file
- * @throws InvalidInputError with file, line and field when it is not a script
+ * @returns the steps, or undefined when the scenario has no such script
+ * @throws InvalidInputError with file and line of every wrong step
  */
-export async function readScript(folder: string, name: string): Promise<readonly ScriptStep[] | undefined> {
-  const file = join(folder, `${name}.yaml`);
-  let text: string;
+export async function readScriptOf(
+  folder: string,
+  behaviour: Behaviour,
+): Promise<readonly ScriptStep[] | undefined> {
+  const path = join(folder, `${behaviour}.yaml`);
   try {
-    text = await readFile(file, 'utf8');
+    await access(path);
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
   }
-  return parseScript(text, file);
+  return await readScript(path);
 }
 
-/** Parses the text of a script; `file` names it in errors. */
-export function parseScript(text: string, file: string): readonly ScriptStep[] {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, version: '1.1' });
-  const [syntaxError] = document.errors;
-  if (syntaxError !== undefined) {
-    const line = lines.linePos(syntaxError.pos[0]).line;
-    throw new InvalidInputError({ file, line, message: syntaxError.message.split('\n')[0] ?? 'is not YAML' });
-  }
-  const parsed = scriptSchema.safeParse(document.toJS({ maxAliasCount: 100 }));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue): InputProblem => {
-    const node: unknown = document.getIn(issue.path.slice(0, 1), true);
-    const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
-    const start: unknown = Array.isArray(range) ? range[0] : undefined;
-    return {
-      file,
-      ...(typeof start === 'number' ? { line: lines.linePos(start).line } : {}),
-      field: issue.path.length === 0 ? 'script' : `step ${Number(issue.path[0]) + 1}`,
-      message: issue.code === 'invalid_union' ? 'is not a step' : issue.message,
-      remedy: 'A script is a list of write, read, edit, shell, message, wait and fail steps.',
-    };
-  });
-  const [first, ...rest] = problems;
-  throw new InvalidInputError(first === undefined ? { file, message: 'is not a script' } : [first, ...rest]);
-}
-
+/** The problem of a scenario that has no script for the behaviour that a run asks for. */
 export function missingScript(scenarioId: string, behaviour: Behaviour, script: Behaviour): InputProblem {
   return {
     file: `scripted/${scenarioId}/${script}.yaml`,

@@ -22,7 +22,7 @@ export const TOOL_MAP: ToolMap = {
 export const SESSION_BOUNDS = {
   bytes: 64 * 1024 * 1024,
   lineBytes: 8 * 1024 * 1024,
-  events: 100_000,
+  lines: 100_000,
   depth: 32,
 };
 
@@ -73,7 +73,7 @@ export async function readScriptedSession(path: string): Promise<SessionReading>
 export function parseRecords(bytes: Buffer): readonly NativeRecord[] {
   const records: NativeRecord[] = [];
   let start = 0;
-  while (records.length < SESSION_BOUNDS.events) {
+  for (let line = 0; line < SESSION_BOUNDS.lines; line += 1) {
     const end = bytes.indexOf(0x0a, start);
     // What comes after the last line break was being written when the agent died.
     if (end === -1) break;

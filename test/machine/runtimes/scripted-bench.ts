@@ -70,7 +70,12 @@ export async function scriptedBench(options: {
     modelId: null,
     scriptedDir: folder('scripts'),
   };
-  await writeFiles(await scriptedAdapter.prepare(context));
+  try {
+    await writeFiles(await scriptedAdapter.prepare(context));
+  } catch (error) {
+    await rm(root, { recursive: true, force: true });
+    throw error;
+  }
   const running = new Set<ChildProcess>();
 
   const start = async (turn: number, message = 'Do it.'): Promise<RunningTurn> => {

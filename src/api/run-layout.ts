@@ -15,6 +15,8 @@ export function runLayout(root: string) {
     trials,
     trial: (trial: string) => trialLayout(join(trials, trial)),
     gateway: join(root, 'gateway'),
+    /** What doing nothing earns (src/api/report.ts); beside run.json because it is an input of the report. */
+    noopBaselineJson: join(root, 'noop-baseline.json'),
     report,
     reportJson: join(report, 'report.json'),
     trialsJsonl: join(report, 'trials.jsonl'),

@@ -109,7 +109,8 @@ export const workspaceFileSchema = z.union([
 
 /**
  * A scenario after loading: names are those of the YAML file, every default and inference applied
- * (docs/reference/scenario.md). Paths are relative to the suite's root.
+ * (docs/reference/scenario.md). Paths are as written: they are looked up beside the scenario's file, then from the
+ * suite's root, and only lint and freeze do it.
  */
 export const scenarioSchema = z.strictObject({
   id: z.string(),

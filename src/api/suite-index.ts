@@ -53,3 +53,27 @@ export const publicScenarioSchema = z.object({
   workspaceDigest: z.string(),
 });
 export type PublicScenario = z.infer<typeof publicScenarioSchema>;
+
+/**
+ * suite/files.json: what every file of a frozen suite hashes to. The scripted files of a scenario are part of
+ * its digest also where they were not written, so that runs of different runtimes bind the same digest.
+ */
+export const suiteFilesSchema = z.strictObject({
+  schema_version: z.literal(1),
+  /** In code point order of their paths, which are relative to suite/. */
+  files: z.array(
+    z.strictObject({ path: z.string(), mode: z.enum(['0644', '0755']), bytes: z.int(), sha256: z.string() }),
+  ),
+  /** Tree digests (src/files/digest.ts) that a scenario's digest is made of. */
+  scenarios: z.record(
+    z.string(),
+    z.strictObject({
+      public: z.string(),
+      hidden: z.string(),
+      scripted: z.string(),
+      checker: z.string().nullable(),
+    }),
+  ),
+});
+export type SuiteFiles = z.infer<typeof suiteFilesSchema>;
+export type ScenarioDigests = SuiteFiles['scenarios'][string];

@@ -57,11 +57,21 @@ export const traceMetricsSchema = z.object({
 });
 export type TraceMetrics = z.infer<typeof traceMetricsSchema>;
 
-export const traceSchema = z.object({
-  events: z.array(traceEventSchema),
-  metrics: traceMetricsSchema.prefault({}),
-  audit_state: z.record(z.string(), z.unknown()).default({}),
-});
+export const traceSchema = z
+  .object({
+    events: z.array(traceEventSchema),
+    // A trace that does not count its tool calls has as many as it has events of them.
+    metrics: traceMetricsSchema.extend({ tool_calls: z.int().optional() }).prefault({}),
+    audit_state: z.record(z.string(), z.unknown()).default({}),
+  })
+  .transform((trace) => ({
+    ...trace,
+    metrics: {
+      ...trace.metrics,
+      tool_calls:
+        trace.metrics.tool_calls ?? trace.events.filter((event) => event.type === 'tool_call').length,
+    },
+  }));
 export type Trace = z.infer<typeof traceSchema>;
 
 /** A trace in which nothing happened: what a do-nothing agent leaves. */

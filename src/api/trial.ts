@@ -45,6 +45,8 @@ export const trialRecordSchema = z.object({
   phase: z.enum(TRIAL_PHASES),
   timeouts: resolvedTimeoutsSchema,
   attempts: z.array(trialAttemptSchema),
+  /** Revision of `spec.rerun` that opened the trial again; null for its first base. */
+  rerunRevision: z.int().nullable().default(null),
   /** Number of the attempt whose result stands for the trial; null while none ended. */
   decidedBy: z.int().positive().nullable(),
   execution: z.enum(EXECUTION_STATUSES).nullable(),

@@ -92,7 +92,12 @@ export interface RuntimeAdapter {
   readonly completesWith: (stopReason: string) => boolean | null;
   /** Problems of a run's configuration for this runtime, found before anything is started. */
   readonly validate: (runtime: RuntimeSpec) => readonly { field: string; message: string; remedy?: string }[];
-  /** Files and folders written into state and home before the first turn, by the harness, before the agent exists. */
+  /**
+   * Files written into state and home before the first turn, by the harness, before the agent exists. They belong
+   * to the agent's user.
+   *
+   * @throws InvalidInputError when the run's configuration lacks what this attempt needs
+   */
   readonly prepare: (context: AttemptContext) => Promise<readonly TurnFile[]>;
   readonly turn: (context: AttemptContext, input: TurnInput) => TurnCommand;
   /** Absolute files and folders whose growth or change means that the agent lives. */

@@ -5,7 +5,7 @@ import type { SessionReading } from '../runtimes/adapter.ts';
 import type { Journal } from './journal.ts';
 import { RUNTIME_PREFIX_SHA256 } from './prompt.ts';
 import type { ProbedProcess } from './records/runtime-probe.ts';
-import type { AttemptRequest } from './run-attempt.ts';
+import type { AttemptRequest } from './attempt-request.ts';
 import type { TurnRecord } from './run-turn.ts';
 
 /** What the turns of an attempt came to. */

@@ -1,15 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Completion } from '../api/attempt.ts';
-import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import { messageOf } from '../api/errors.ts';
 import { attemptLayout } from '../api/run-layout.ts';
-import type { PublicScenario } from '../api/suite-index.ts';
-import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import { createAttemptDir, writeResultOnce } from '../artifacts/attempt-dir.ts';
 import { takeBaseline, type Baseline } from '../artifacts/baseline.ts';
 import { sha256 } from '../files/digest.ts';
-import type { AttemptContext, RuntimeAdapter, SessionReading } from '../runtimes/adapter.ts';
+import type { AttemptContext } from '../runtimes/adapter.ts';
+import type { AttemptRequest } from './attempt-request.ts';
 import { buildMeta, buildResult, type Course } from './attempt-result.ts';
 import { type Clock, systemClock } from './clock.ts';
 import {
@@ -30,35 +28,6 @@ import { runSuiteScript } from './suite-script.ts';
 import type { ShimConnection } from './shim/connection.ts';
 import { stageFolder } from './stage.ts';
 import { turnBound } from './watch.ts';
-
-export interface AttemptRequest {
-  readonly trial: string;
-  /** 1-based. */
-  readonly attempt: number;
-  /** Of the pod in a cluster; on one machine any word that is unique to this attempt. */
-  readonly podUID: string;
-  readonly scenario: PublicScenario;
-  /** Frozen public folder of the scenario: prompt.md, workspace/, skills/. */
-  readonly publicDir: string;
-  /** Directory that this attempt makes and fills; result.json in it is the sign that it is whole. */
-  readonly attemptDir: string;
-  readonly adapter: RuntimeAdapter;
-  readonly runtime: RuntimeSpec;
-  readonly modelEndpoint: string | null;
-  readonly modelId: string | null;
-  readonly scriptedDir: string | null;
-  readonly timeouts: ResolvedTimeouts;
-  readonly versions: { readonly operator: string; readonly runtime: string };
-  readonly clock?: Clock;
-  /** Ends the attempt, which is then still collected; reason `cancelled`, else it counts as interrupted. */
-  readonly signal?: AbortSignal;
-  /** The next public message after a turn of a supervised task, or null to end the attempt. */
-  readonly nextMessage?: (session: SessionReading, turn: number) => Promise<string | null>;
-  /** Milliseconds for which the gateway has held calls of this attempt so far. */
-  readonly heldMs?: () => number;
-  /** Milliseconds between SIGTERM and SIGKILL. */
-  readonly killGraceMs?: number;
-}
 
 /**
  * Runs one attempt from staging to result.json. Whatever agent, shim or machine do becomes an observation in the

@@ -73,3 +73,11 @@ export function readCsv(
   if (rows.some((cells) => cells.length !== header.length)) return undefined;
   return rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ''])));
 }
+
+/** Lines of a text file without those that are empty; undefined when there is no such file. */
+export function readLines(input: CheckerInput, path: string): readonly string[] | undefined {
+  return readText(input, path)
+    ?.split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

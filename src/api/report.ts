@@ -71,14 +71,14 @@ export type TrialRow = z.infer<typeof trialRowSchema>;
  * noop-baseline.json: what an agent that does nothing earns in each scenario of the frozen suite. Written by
  * the runner before the report; bound to suite and scorer so that a stale one is not used.
  */
-export const storedNoopBaselineSchema = z.object({
+export const noopBaselineSchema = z.object({
   schema_version: z.literal(REPORT_SCHEMA_VERSION),
   suiteDigest: z.string(),
   scorerVersion: z.string(),
   /** Scenario id to trial score, 0..1; null where scoring nothing was not possible. */
   scenarios: z.record(z.string(), z.number().nullable()),
 });
-export type StoredNoopBaseline = z.infer<typeof storedNoopBaselineSchema>;
+export type NoopBaseline = z.infer<typeof noopBaselineSchema>;
 
 /** Stands in provenance for what cannot be known; a field is never absent. */
 export const UNAVAILABLE = 'unavailable';

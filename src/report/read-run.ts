@@ -5,7 +5,7 @@ import { usageSchema, type Usage } from '../api/attempt.ts';
 import { benchmarkRunSpecSchema, type BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { errnoOf, InvalidInputError } from '../api/errors.ts';
 import { trialName } from '../api/names.ts';
-import { storedNoopBaselineSchema, type StoredNoopBaseline } from '../api/report.ts';
+import { noopBaselineSchema, type NoopBaseline } from '../api/report.ts';
 import { runLayout, type RunLayout } from '../api/run-layout.ts';
 import { runRecordSchema, type RunRecord } from '../api/run.ts';
 import { scoreRecordSchema, type ScoreRecord } from '../api/score.ts';
@@ -20,7 +20,7 @@ export interface StoredRun {
   readonly spec: BenchmarkRunSpec;
   readonly index: SuiteIndex;
   /** null where there is none, or it belongs to another suite. */
-  readonly baseline: StoredNoopBaseline | null;
+  readonly baseline: NoopBaseline | null;
 }
 
 /** One declared trial and what is stored of it. */
@@ -76,7 +76,7 @@ export async function openRun(root: string): Promise<StoredRun> {
       first === undefined ? { file: layout.runJson, message: 'spec is invalid' } : [first, ...rest],
     );
   }
-  const baseline = await readJsonRecord(storedNoopBaselineSchema, layout.noopBaselineJson);
+  const baseline = await readJsonRecord(noopBaselineSchema, layout.noopBaselineJson);
   return {
     layout,
     run,

@@ -39,8 +39,8 @@ const loose = z.looseObject({
   text: z.string().optional(),
   tool: z.string().optional(),
   nativeName: z.string().optional(),
-  args: z.unknown(),
-  result: z.unknown(),
+  args: z.unknown().optional(),
+  result: z.unknown().optional(),
   status: z.union([z.number(), z.string()]).nullish(),
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { benchmarkRunSpecSchema, type BenchmarkRunSpec } from '../../src/api/benchmark-run.ts';
 import { trialName } from '../../src/api/names.ts';
-import type { StoredNoopBaseline } from '../../src/api/report.ts';
+import type { NoopBaseline } from '../../src/api/report.ts';
 import { runLayout, type RunLayout } from '../../src/api/run-layout.ts';
 import type { RunRecord } from '../../src/api/run.ts';
 import type { CheckResult, ScoreRecord } from '../../src/api/score.ts';
@@ -76,7 +76,7 @@ export function writeStoredRun(root: string, options: StoredRunOptions): RunLayo
   writeJson(layout.runJson, run);
   writeJson(layout.suite.indexJson, index);
   if (options.baseline !== false) {
-    const baseline: StoredNoopBaseline = {
+    const baseline: NoopBaseline = {
       schema_version: 1,
       suiteDigest: index.suiteDigest,
       scorerVersion: '1',

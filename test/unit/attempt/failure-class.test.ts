@@ -141,13 +141,15 @@ const CASES: Readonly<Record<string, readonly AttemptSignals[]>> = {
   ],
   AdapterError: [
     saw({ kind: 'adapter_error', message }),
-    ended({ turns: 0, exitCode: null, observations: [{ kind: 'adapter_error', message }] }),
+    // The adapter could not make a turn: no process was ever started.
+    ended({ turns: 1, exitCode: null, observations: [{ kind: 'adapter_error', message }] }),
   ],
   TranscriptMissing: [saw({ kind: 'transcript_missing' })],
   NoAnswer: [saw({ kind: 'transcript_missing', placeholder: true })],
   RuntimeStopped: ['error', 'aborted', 'Timed_Out'].map((stopReason) =>
     ended({ completion: { ...orderly.completion, completed: false, stopReason } }),
   ),
+  EndUnknown: [ended({ exitCode: null, observations: [] })],
   HarnessOutOfMemory: [noResult({ harnessTerminated: { reason: 'OOMKilled', exitCode: 137 } })],
   ImagePullFailed: [noResult({ imageFailed: true, startDeadline: true })],
   MountFailed: [noResult({ mountFailed: true, startDeadline: true })],

@@ -145,7 +145,6 @@ describe('loadSuite', () => {
       'scenarios/b.yaml:1 benchmark_group',
       'scenarios/b.yaml:2 dimension',
       'scenarios/c.yaml:8 checks[0].type',
-      'scenarios/c.yaml:10 checks[1].path',
       'scenarios/c.yaml:12 checks[1].pathh',
       'scenarios/d.yaml:3 undefined',
       'scenarios/e.yaml:1 undefined',

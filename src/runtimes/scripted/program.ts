@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 
-/** Name of the scripted agent's program in the state folder. */
+/** Name of the scripted agent's program in the program folder. */
 export const PROGRAM_NAME = 'agent.mjs';
 
 /**

@@ -31,6 +31,8 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const OUTPUT_PART_BYTES = 64 * 1024;
 /** After the turn's process exited, its pipes may be held open by a daemon: no longer than this is waited. */
 const DRAIN_MS = 50;
+/** Leftover processes that are named; all are counted. */
+const PROCESSES_TOLD = 64;
 const LIMIT_POLL_MS = 250;
 const KILL_PATIENCE_MS = 30_000;
 const TERM_GRACE_MS = 10_000;
@@ -157,6 +159,12 @@ function processesByPs(): ProcessRow[] {
   });
 }
 
+/** Real user of a process, also of one that hides what else it is; null when it has gone. */
+function userOf(pid: number): number | null {
+  const uid = /^Uid:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`))?.[1];
+  return uid === undefined ? null : Number(uid);
+}
+
 function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -185,7 +193,7 @@ class Reach {
     const rows = processes().filter((row) => row.state !== 'Z' && row.state !== 'X');
     const others = rows.filter((row) => row.pid !== process.pid);
     if (this.containment === 'namespace') return others;
-    if (this.containment === 'uid') return others.filter((row) => this.isOwnUser(row.pid));
+    if (this.containment === 'uid') return others.filter((row) => userOf(row.pid) === process.getuid?.());
     return treeOf(rows, process.pid, this.sessions, (pid) => deep && this.isMarked(pid));
   }
 
@@ -198,8 +206,8 @@ class Reach {
   }
 
   /** Kills until no process is left. @returns what was alive at first, and how many would not die */
-  async killEverything(): Promise<{ before: ProcessRow[]; remaining: number }> {
-    const before = this.living();
+  async killEverything(): Promise<{ before: (ProcessRow & { uid: number | null })[]; remaining: number }> {
+    const before = this.living().map((row) => ({ ...row, uid: userOf(row.pid) }));
     const until = performance.now() + KILL_PATIENCE_MS;
     let remaining = before.length;
     for (let wait = 1; remaining > 0 && performance.now() < until; wait = Math.min(wait * 2, 50)) {
@@ -209,11 +217,6 @@ class Reach {
     }
     if (remaining === 0) this.sessions.clear();
     return { before, remaining };
-  }
-
-  private isOwnUser(pid: number): boolean {
-    const uid = /^Uid:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`))?.[1];
-    return uid !== undefined && Number(uid) === process.getuid?.();
   }
 
   private isMarked(pid: number): boolean {
@@ -424,8 +427,10 @@ class Conversation {
   private async killAll(): Promise<void> {
     const { before, remaining } = await this.reach.killEverything();
     const left = before.filter((row) => row.pid !== this.mainPid);
-    const commands = [...new Set(left.map((row) => row.command.slice(0, 256)))].slice(0, 32);
-    this.send({ type: 'dead', count: left.length, commands, remaining });
+    const processes = left
+      .slice(0, PROCESSES_TOLD)
+      .map(({ pid, uid, command }) => ({ pid, uid, command: command.slice(0, 256) }));
+    this.send({ type: 'dead', count: left.length, processes, remaining });
   }
 
   /** SIGTERM to the shim itself: the pod is being ended. The harness was told so too, and still collects. */

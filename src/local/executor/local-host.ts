@@ -1,10 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Isolation } from '../../api/vocabulary.ts';
+import { removeTree } from '../../artifacts/remove-tree.ts';
 import { findCgroupParents, type CgroupParents } from './cgroup.ts';
 import { chooseIsolation, openToAnyUser, type IsolationChoice } from './isolation.ts';
 import { stageProgram, type StagedProgram } from './program.ts';
-import { cgroupPrefix, makeRunFolder, markRunFolder, removeTree, sweepStaleRuns } from './run-folder.ts';
+import { cgroupPrefix, makeRunFolder, markRunFolder, sweepStaleRuns } from './run-folder.ts';
 
 export interface LocalHostOptions {
   /** Folders no agent may look into: the run's folder, the checkout, the suite. */

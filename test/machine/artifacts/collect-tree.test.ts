@@ -180,6 +180,26 @@ describe('collecting a folder that an agent wrote to', () => {
     expect(tree.omitted.map(({ reason }) => reason)).toEqual(['name_too_long']);
   });
 
+  it('leaves out what only the place of the copy has no name for, and fails nothing', async () => {
+    const { root, source } = setUp();
+    const name = 'n'.repeat(200);
+    mkdirSync(join(source, `${name}/${name}/folder`), { recursive: true });
+    writeFileSync(join(source, `${name}/${name}/folder/file`), '1');
+    writeFileSync(join(source, `${name}/fits`), '1');
+    writeFileSync(join(source, `${name}/${'m'.repeat(240)}`), '1');
+    // So far down that one more long name fits below 4096 bytes, and two do not.
+    let target = root;
+    while (target.length < 3470) target = join(target, 't'.repeat(200));
+    target = join(target, 't'.repeat(3700 - target.length - 1));
+    const tree = await collectTree({ source, target });
+    expect(tree.status).toBe('complete');
+    expect(taken(tree)).toEqual([`${name}/fits`]);
+    expect(reasons(tree)).toEqual({
+      [`${name}/${'m'.repeat(240)}`]: 'name_too_long',
+      [`${name}/${name}`]: 'name_too_long',
+    });
+  });
+
   it.skipIf(!isLinux)(
     'reads files and folders from which the agent took all permissions (Linux only)',
     async () => {

@@ -1,4 +1,4 @@
-import { REPORT_SCHEMA_VERSION, storedNoopBaselineSchema } from '../api/report.ts';
+import { REPORT_SCHEMA_VERSION, noopBaselineSchema } from '../api/report.ts';
 import { readJsonRecord, writeJsonDurably } from '../files/durable.ts';
 import type { CheckerHost } from '../scoring/checkers/checker-host.ts';
 import { noopBaseline } from '../scoring/noop-baseline.ts';
@@ -10,7 +10,7 @@ import type { OpenRun } from './open-run.ts';
  * suite and scorer. The report flags scenarios where it earns something.
  */
 export async function ensureNoopBaseline({ layout, index }: OpenRun, checkers: CheckerHost): Promise<void> {
-  const stored = await readJsonRecord(storedNoopBaselineSchema, layout.noopBaselineJson);
+  const stored = await readJsonRecord(noopBaselineSchema, layout.noopBaselineJson);
   if (stored?.suiteDigest === index.suiteDigest && stored.scorerVersion === SCORER_VERSION) return;
   const scores = await noopBaseline(layout.suite, index, checkers);
   await writeJsonDurably(layout.noopBaselineJson, {

@@ -1,12 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { BenchmarkRunSpec, RuntimeSpec } from '../api/benchmark-run.ts';
-import { errnoOf, InvalidInputError, type InputProblem } from '../api/errors.ts';
+import { InvalidInputError, type InputProblem } from '../api/errors.ts';
 import type { RuntimeAdapter } from '../runtimes/adapter.ts';
 import { adapterFor } from '../runtimes/registry.ts';
 import { scriptProblems } from '../runtimes/scripted/script.ts';
 import { builtinSuiteRoot } from '../suite/load.ts';
 import type { LoadedSuite } from '../suite/loaded-suite.ts';
+import { resolveScenario } from '../suite/resolve.ts';
 import type { Selection } from '../suite/select.ts';
 
 /** The adapter of a run's runtime, and the spec with the runtime's aliases resolved. */
@@ -49,36 +48,30 @@ export function suiteRootOf(spec: BenchmarkRunSpec, suitePath: string | undefine
 }
 
 /**
- * The scripted runtime plays scripts: each selected scenario must have the one that its behaviour needs.
+ * Resolves every file of the selected scenarios, so that nothing is found missing once the run has begun. The
+ * scripted runtime plays scripts: each scenario must have the one that its behaviour needs.
  *
- * @throws InvalidInputError naming every script that is missing
+ * @throws InvalidInputError with all problems
  */
-export async function checkScripts(
+export async function checkScenarios(
   runtime: RuntimeSpec,
   suite: LoadedSuite,
   selection: Selection,
 ): Promise<void> {
-  if (runtime.id !== 'scripted' || suite.format !== 'scenario') return;
-  const scenarios = await Promise.all(
-    selection.scenarios.map(async ({ id, scenario: { scripted_dir } }) => ({
-      id,
-      scripted: scripted_dir === null ? [] : await scriptsIn(join(suite.root, scripted_dir)),
-    })),
-  );
-  const ids = suite.scenarios.map(({ id }) => id);
-  const [first, ...rest] = scriptProblems(runtime, scenarios, ids);
-  if (first !== undefined) throw new InvalidInputError([first, ...rest]);
-}
-
-async function scriptsIn(folder: string): Promise<string[]> {
-  try {
-    const names = await readdir(folder);
-    return names.filter((name) => name.endsWith('.yaml')).map((name) => name.slice(0, -'.yaml'.length));
-  } catch (error) {
-    // A folder that is missing is freezing's to report, with file and line.
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return [];
-    throw error;
+  if (suite.format !== 'scenario') return;
+  const problems: InputProblem[] = [];
+  const scripted: { id: string; scripted: string[] }[] = [];
+  for (const loaded of selection.scenarios) {
+    const { resolved, problems: unresolved } = await resolveScenario(suite, loaded);
+    problems.push(...unresolved);
+    scripted.push({ id: loaded.id, scripted: [...resolved.behaviours] });
   }
+  if (runtime.id === 'scripted') {
+    const ids = suite.scenarios.map(({ id }) => id);
+    problems.push(...scriptProblems(runtime, scripted, ids));
+  }
+  const [first, ...rest] = problems;
+  if (first !== undefined) throw new InvalidInputError([first, ...rest]);
 }
 
 /** Fields of a spec that mean nothing on one machine; people are told instead of wondering. */

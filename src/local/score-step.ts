@@ -31,7 +31,8 @@ export function createScoreStep(
     execution: ScoreRecord['execution'],
   ): Promise<Grade> {
     const files = layout.trial(trial.name).attempt(attempt);
-    const broken = await verifyManifest(files.root);
+    const recorded = trial.attempts.find(({ number }) => number === attempt)?.artifacts?.digest ?? null;
+    const broken = await verifyManifest(files.root, recorded);
     const [first] = broken;
     if (first !== undefined)
       return { error: { reason: 'ArtifactsCorrupt', message: `${first.path}: ${first.message}` } };

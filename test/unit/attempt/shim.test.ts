@@ -98,12 +98,13 @@ describe('a file on its way to the shim', () => {
 
 describe('the process table', () => {
   it('is read also where a name holds spaces, brackets or line breaks', () => {
-    expect(parseStat('12 (a) b (c)\n) S 1 12 12 0 -1')).toEqual({
+    expect(parseStat('12 (a) b (c)\n) S 1 12 12 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0')).toEqual({
       pid: 12,
       ppid: 1,
       group: 12,
       session: 12,
       state: 'S',
+      started: 77,
       command: 'a) b (c)\n',
     });
     expect(parseStat('')).toBeNull();
@@ -111,7 +112,7 @@ describe('the process table', () => {
   });
 
   const row = (pid: number, ppid: number, group: number, session: number): ProcessRow => {
-    return { pid, ppid, group, session, state: 'S', command: `p${pid}` };
+    return { pid, ppid, group, session, state: 'S', started: 0, command: `p${pid}` };
   };
   const shim = row(10, 1, 10, 10);
   const bystanders = [row(1, 0, 1, 1), row(2, 1, 2, 2), row(11, 2, 10, 10)];
@@ -135,7 +136,7 @@ describe('the process table', () => {
 
   it('finds a daemon that left everything but its first environment, and its children', () => {
     const rows = [...bystanders, shim, row(50, 1, 50, 50), row(51, 50, 51, 51), row(52, 1, 52, 50)];
-    expect(pids(treeOf(rows, 10, new Set(), (pid) => pid === 50))).toEqual([50, 51, 52]);
+    expect(pids(treeOf(rows, 10, new Set(), ({ pid }) => pid === 50))).toEqual([50, 51, 52]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { BenchmarkRunSpec } from '../api/benchmark-run.ts';
+import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import { InvalidInputError } from '../api/errors.ts';
 
 /** What one agent may use on this machine when the run does not say. */
@@ -45,7 +45,7 @@ export function parseBytes(quantity: string, field: string): number {
 }
 
 /** Bounds of an agent here: `spec.runtime.resources.limits` as in a pod, else the defaults. */
-export function agentLimits(spec: BenchmarkRunSpec): AgentLimits {
+export function agentLimits(spec: { readonly runtime: Pick<RuntimeSpec, 'resources'> }): AgentLimits {
   const limits = spec.runtime.resources?.limits ?? {};
   const memory = limits['memory'];
   const disk = limits['ephemeral-storage'];

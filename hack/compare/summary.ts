@@ -112,11 +112,12 @@ every rounded number: C, P, G, E, capability, score, pass, and each checkpoint's
 also means, deviations, dimensions, overall, capability, and all rates, weighted and unweighted.
 
 \`\`\`
-git clone https://github.com/suyoumo/ClawProBench PATH
+git clone https://github.com/suyoumo/ClawProBench PATH && git -C PATH checkout 70f6015
 node_modules/.bin/node hack/compare/main.ts PATH --write docs/explanation/comparison.md
+npx prettier --write docs/explanation/comparison.md
 \`\`\`
 
-It needs python3 with PyYAML, takes some minutes, and ends with exit code 1 at the first difference that is not intended. Nothing of
+It needs python3 with PyYAML, takes some minutes, and ends with exit code 1 when there is a difference that is not intended. Nothing of
 the public benchmark is part of this project: scenarios and checkers are read from the checkout. The public side is its
 own loader, scorer and runner in one Python process; ours is the way of a run: load, freeze, checker in a process of
 its own, formula.

@@ -15,9 +15,21 @@ export interface BootstrapOptions {
   readonly seed: number;
 }
 
-/** Values of one scenario that a resample adds up. */
-const COLUMNS = ['mean', 'capability', 'passRate', 'any', 'strict'] as const;
-type Column = (typeof COLUMNS)[number];
+/** Values of a scenario that a resample adds up, in the order of their columns. */
+const VALUES = ['mean', 'capability', 'passRate', 'any', 'strict'] as const;
+type Value = (typeof VALUES)[number];
+/** A row of the table that is resampled: the weight, each value times the weight, each value alone. */
+const WIDTH = 1 + 2 * VALUES.length;
+const weightedColumn = (value: Value): number => 1 + VALUES.indexOf(value);
+const plainColumn = (value: Value): number => 1 + VALUES.length + VALUES.indexOf(value);
+
+/** One dimension: its scenarios as rows of numbers, because the inner loop runs a million times. */
+interface Stratum {
+  readonly dimension: Dimension;
+  readonly share: number;
+  readonly size: number;
+  readonly rows: Float64Array;
+}
 
 /**
  * Percentile intervals of the headline numbers. The unit that is resampled is the scenario, with replacement and
@@ -31,71 +43,60 @@ export function bootstrapIntervals(
   k: number,
   { resamples, seed }: BootstrapOptions = BOOTSTRAP,
 ): ScoreIntervals {
-  const strata = coveredDimensions(scenarios).map(([dimension, members]) => ({
-    dimension,
-    members: members.length,
-    columns: flatColumns(members),
-  }));
-  const samples = {
-    overall: new Float64Array(resamples),
-    overall_covered: new Float64Array(resamples),
-    capability: new Float64Array(resamples),
-    final: new Float64Array(resamples),
-    weighted: eachColumn(() => new Float64Array(resamples)),
-    unweighted: eachColumn(() => new Float64Array(resamples)),
-    dimensions: strata.map(() => new Float64Array(resamples)),
-  };
+  const strata = coveredDimensions(scenarios).map(stratumOf);
+  const covered = strata.reduce((total, { share }) => total + share, 0) || 1;
+  const count = Math.max(1, scenarios.length);
+  const samples = () => new Float64Array(resamples);
+  const perDimension = strata.map(samples);
+  // Weighted values are combined by the dimensions' shares here, and divided by what is covered below.
+  const weighted = VALUES.map(samples);
+  const plain = VALUES.map(samples);
   const draw = seededIndex(seed);
+  const sums = new Float64Array(WIDTH);
   for (let index = 0; index < resamples; index += 1) {
-    const total = { weighted: eachColumn(() => 0), unweighted: eachColumn(() => 0), covered: 0 };
-    strata.forEach(({ dimension, members, columns }, stratum) => {
-      const drawn = drawStratum(members, columns, draw);
-      const share = DIMENSION_WEIGHTS[dimension];
-      const weight = drawn.weight > 0 ? share / drawn.weight : 0;
-      total.covered += share;
-      for (const column of COLUMNS) {
-        total.weighted[column] += drawn.weighted[column] * weight;
-        total.unweighted[column] += drawn.unweighted[column];
-      }
-      put(samples.dimensions[stratum], index, drawn.weight > 0 ? drawn.weighted.mean / drawn.weight : 0);
+    strata.forEach((stratum, position) => {
+      resample(stratum, draw, sums);
+      const weight = at(sums, 0);
+      VALUES.forEach((value, column) => {
+        const mean = weight > 0 ? at(sums, weightedColumn(value)) / weight : 0;
+        add(weighted[column], index, mean * stratum.share);
+        add(plain[column], index, at(sums, plainColumn(value)));
+        if (value === 'mean') add(perDimension[position], index, mean);
+      });
     });
-    const covered = total.covered > 0 ? total.covered : 1;
-    const count = Math.max(1, scenarios.length);
-    samples.overall[index] = total.weighted.mean;
-    samples.overall_covered[index] = total.weighted.mean / covered;
-    samples.capability[index] = total.weighted.capability;
-    for (const column of COLUMNS) {
-      samples.weighted[column][index] = total.weighted[column] / covered;
-      samples.unweighted[column][index] = total.unweighted[column] / count;
-    }
-    samples.final[index] = finalComposite(
-      total.weighted.mean,
-      clampedRate(total.weighted.strict / covered),
-      clampedRate(total.weighted.any / covered),
-      k,
-    );
   }
-  const rateInterval = (column: Column) => ({
-    weighted: intervalOf(samples.weighted[column]),
-    unweighted: intervalOf(samples.unweighted[column]),
+  const weightedOf = (value: Value): Float64Array => weighted[VALUES.indexOf(value)] ?? samples();
+  const plainOf = (value: Value): Float64Array => plain[VALUES.indexOf(value)] ?? samples();
+  // Before any interval is taken: that sorts.
+  const final = samples().map((_, index) =>
+    finalComposite(
+      at(weightedOf('mean'), index),
+      rateOf(at(weightedOf('strict'), index) / covered),
+      rateOf(at(weightedOf('any'), index) / covered),
+      k,
+    ),
+  );
+  const rate = (value: Value) => ({
+    weighted: intervalOf(weightedOf(value).map((total) => total / covered)),
+    unweighted: intervalOf(plainOf(value).map((total) => total / count)),
   });
   return {
     level: BOOTSTRAP.level,
     resamples,
     seed,
-    overall: intervalOf(samples.overall),
-    overall_covered: intervalOf(samples.overall_covered),
-    capability: intervalOf(samples.capability),
-    pass_at_1: rateInterval('passRate'),
-    pass_any: rateInterval('any'),
-    strict: rateInterval('strict'),
+    overall: intervalOf(weightedOf('mean')),
+    overall_covered: intervalOf(weightedOf('mean').map((total) => total / covered)),
+    capability: intervalOf(weightedOf('capability')),
+    pass_at_1: rate('passRate'),
+    pass_any: rate('any'),
+    strict: rate('strict'),
     dimensions: Object.fromEntries(
-      strata.map(({ dimension }, stratum): [Dimension, Interval] => [
+      strata.map(({ dimension }, position): [Dimension, Interval] => [
         dimension,
-        intervalOf(samples.dimensions[stratum] ?? new Float64Array(1)),
+        intervalOf(perDimension[position] ?? samples()),
       ]),
     ),
-    final: intervalOf(samples.final),
+    final: intervalOf(final),
   };
 }
 
@@ -109,49 +110,37 @@ export function intervalOf(samples: Float64Array): Interval {
   };
 }
 
-/** Numbers of one member: its weight, then each column weighted, then each column as it is. */
-const STRIDE = 1 + 2 * COLUMNS.length;
-
-/**
- * Members of a stratum one after the other in one array. Ten thousand resamples of thousands of scenarios are
- * billions of additions: only over plain numbers side by side do they take seconds.
- */
-function flatColumns(members: readonly CountedScenario[]): Float64Array {
-  const flat = new Float64Array(members.length * STRIDE);
-  for (const [index, member] of members.entries()) {
-    const values = COLUMNS.map((column) => member[column] ?? 0);
-    flat.set([member.weight, ...values.map((value) => value * member.weight), ...values], index * STRIDE);
-  }
-  return flat;
+function stratumOf([dimension, members]: readonly [Dimension, readonly CountedScenario[]]): Stratum {
+  const rows = members.flatMap((member) => {
+    const values = VALUES.map((value) => member[value] ?? 0);
+    return [member.weight, ...values.map((value) => value * member.weight), ...values];
+  });
+  return {
+    dimension,
+    share: DIMENSION_WEIGHTS[dimension],
+    size: members.length,
+    rows: Float64Array.from(rows),
+  };
 }
 
-function drawStratum(members: number, columns: Float64Array, draw: (bound: number) => number) {
-  const sums = new Float64Array(STRIDE);
-  for (let remaining = members; remaining > 0; remaining -= 1) {
-    const from = draw(members) * STRIDE;
-    for (let offset = 0; offset < STRIDE; offset += 1) {
-      sums[offset] = (sums[offset] ?? 0) + (columns[from + offset] ?? 0);
-    }
+/** Adds up as many rows as the stratum has, drawn with replacement. */
+function resample({ size, rows }: Stratum, draw: (bound: number) => number, sums: Float64Array): void {
+  sums.fill(0);
+  for (let drawn = 0; drawn < size; drawn += 1) {
+    const start = draw(size) * WIDTH;
+    for (let column = 0; column < WIDTH; column += 1) add(sums, column, at(rows, start + column));
   }
-  const [weight = 0] = sums;
-  const weighted = eachColumn(() => 0);
-  const unweighted = eachColumn(() => 0);
-  for (const [index, column] of COLUMNS.entries()) {
-    weighted[column] = sums[1 + index] ?? 0;
-    unweighted[column] = sums[1 + COLUMNS.length + index] ?? 0;
-  }
-  return { weight, weighted, unweighted };
 }
 
 /** A sum of shares may pass 1 by a rounding error, and the root of a negative number is none. */
-function clampedRate(rate: number): number {
-  return Math.max(0, Math.min(1, rate));
+function rateOf(share: number): number {
+  return Math.max(0, Math.min(1, share));
 }
 
-function eachColumn<Value>(make: () => Value): Record<Column, Value> {
-  return { mean: make(), capability: make(), passRate: make(), any: make(), strict: make() };
+function at(array: Float64Array, index: number): number {
+  return array[index] ?? 0;
 }
 
-function put(array: Float64Array | undefined, index: number, value: number): void {
-  if (array !== undefined) array[index] = value;
+function add(array: Float64Array | undefined, index: number, value: number): void {
+  if (array !== undefined) array[index] = at(array, index) + value;
 }

@@ -54,9 +54,14 @@ export async function loadSuite(
       problems.push(...(await privacyProblems(task, root, options.environment)));
     }
   }
-  const [first, ...rest] = problems;
+  const [first, ...rest] = problems.sort(byPlace);
   if (first !== undefined) throw new InvalidInputError([first, ...rest]);
   return suite;
+}
+
+function byPlace(a: InputProblem, b: InputProblem): number {
+  const [one = '', other = ''] = [a.file, b.file];
+  return one === other ? (a.line ?? 0) - (b.line ?? 0) : one < other ? -1 : 1;
 }
 
 async function suiteRoot(path: string): Promise<string> {

@@ -75,7 +75,7 @@ async function list(options: SelectorOptions & OutputOptions): Promise<void> {
   for (const line of table) console.log(line);
   const left = selection.excluded.length;
   console.log(
-    `\n${selection.ids.length} ${suite.format === 'task' ? 'tasks' : 'scenarios'}${left === 0 ? '' : `; ${left} of the active ones left out`}`,
+    `\n${count(selection.ids.length, suite.format === 'task' ? 'task' : 'scenario')}${left === 0 ? '' : `; ${left} of the active ones left out`}`,
   );
 }
 

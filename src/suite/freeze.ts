@@ -111,7 +111,9 @@ async function planFreeze(
   }
   const [first, ...rest] = problems;
   if (first !== undefined) throw new InvalidInputError([first, ...rest]);
-  for (const { digest, tree } of bundles.values()) {
+  // The bundles of both languages may be one and the same.
+  const byDigest = new Map(Array.from(bundles.values(), (bundle) => [bundle.digest, bundle] as const));
+  for (const { digest, tree } of byDigest.values()) {
     const folder = `hidden/.checkers/${digest}`;
     files.push(...under(folder, tree.files));
     folders.push(folder, ...tree.folders.map((path) => `${folder}/${path}`));

@@ -14,10 +14,8 @@ import { freezeSuite } from '../../suite/freeze.ts';
 import { readHiddenScenario } from '../../suite/frozen.ts';
 import { loadSuite } from '../../suite/load.ts';
 import { selectScenarios } from '../../suite/select.ts';
-
-/** Exit codes. */
-const NOT_GRADED = 1;
-const INTERRUPTED = 130;
+import { EXIT } from '../exit-codes.ts';
+import { interruptSignal } from '../interrupt.ts';
 
 export interface ScoreOptions {
   readonly suite: string;
@@ -37,24 +35,20 @@ export function registerScoreCommand(program: Command): void {
     .requiredOption('--trace <file>', 'JSON file {events, metrics, audit_state}')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json']).default('json'))
     .action(async (options: ScoreOptions) => {
-      const interrupt = new AbortController();
-      const onInterrupt = () => {
-        interrupt.abort();
-      };
-      process.once('SIGINT', onInterrupt);
+      const interrupt = interruptSignal();
       try {
         const { score, error } = await scoreStoredTrial(options, interrupt.signal);
         if (error === undefined) {
           console.log(JSON.stringify(score, null, 2));
         } else {
           console.error(`${error.reason}: ${error.message}`);
-          process.exitCode = NOT_GRADED;
+          process.exitCode = EXIT.EXECUTION_FAILURES;
         }
       } catch (error) {
         if (!(error instanceof WorkerTaskError) || error.code !== 'cancelled') throw error;
-        process.exitCode = INTERRUPTED;
+        process.exitCode = EXIT.INTERRUPTED;
       } finally {
-        process.off('SIGINT', onInterrupt);
+        interrupt.release();
       }
     });
 }

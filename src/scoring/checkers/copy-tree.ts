@@ -50,7 +50,7 @@ export async function copyTree(source: string, target: string, owner: Owner | nu
         own(there, (mode & 0o777) | 0o600);
       }
     }
-    // Last, so that a folder is never handed over before it is complete.
+    // Last: a folder's owner may not let us write into it everywhere.
     own(to, 0o700);
   }
 }

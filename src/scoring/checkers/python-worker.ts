@@ -1,6 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -36,6 +35,7 @@ type HostProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** One fork server: warm after its first grading, one grading at a time, each in a fork of its own. */
 export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> {
+  readonly #interpreter: string;
   readonly #process: HostProcess;
   readonly #lines: AsyncIterator<string>;
   readonly #exited: Promise<void>;
@@ -45,6 +45,7 @@ export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> 
 
   /** @param interpreter program from findPython */
   constructor(interpreter: string) {
+    this.#interpreter = interpreter;
     this.#process = spawn(interpreter, ['-s', '-B', HOST_PROGRAM], {
       env: checkerEnvironment(dirname(interpreter)),
       cwd: '/',
@@ -75,14 +76,14 @@ export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> 
     );
     try {
       if (!this.#ready) {
-        if ((await this.#nextLine()) === undefined) return await this.#died('did not start');
+        if ((await this.#nextLine()) === undefined) return await this.#died('did not start', grading);
         this.#ready = true;
       }
       const started = performance.now();
       this.#send(grading);
       context.transferred(performance.now() - started);
       const line = await this.#nextLine();
-      if (line === undefined) return await this.#died('died during the grading');
+      if (line === undefined) return await this.#died('died during the grading', grading);
       const answer = lineSchema.parse(JSON.parse(line));
       if (answer.status === 'cancelled') throw new Error('the grading was cancelled');
       return answer;
@@ -126,8 +127,9 @@ export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> 
     return next.done === true ? undefined : next.value;
   }
 
-  async #died(what: string): Promise<ProcessAnswer> {
-    if (this.#alive) await Promise.race([this.#exited, once(this.#process, 'close')]);
+  async #died(what: string, { uid, gid }: PreparedGrading): Promise<ProcessAnswer> {
+    await this.#exited;
+    if (uid !== null && gid !== null) await this.#killAllOf(uid, gid);
     return {
       status: 'crash',
       message: `the host of Python checkers ${what}: ${this.#stderr.trim() || 'it printed nothing'}`,
@@ -135,5 +137,20 @@ export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> 
       outputBytes: 0,
       leftovers: 0,
     };
+  }
+
+  /** The grading itself dies with its fork server, but what it started would live on under its spare user. */
+  async #killAllOf(uid: number, gid: number): Promise<void> {
+    const killer = spawn(this.#interpreter, ['-I', '-S', '-c', 'import os; os.kill(-1, 9)'], {
+      uid,
+      gid,
+      cwd: '/',
+      env: {},
+      stdio: 'ignore',
+    });
+    await new Promise((resolve) => {
+      killer.once('error', resolve);
+      killer.once('exit', resolve);
+    });
   }
 }

@@ -102,6 +102,8 @@ export default defineConfig(
     },
   },
   ...importDirection,
+  // Runs in a reader's browser as it is, outside the TypeScript project.
+  { files: ['src/report/page/assets/*.js'], ...tseslint.configs.disableTypeChecked },
   { files: ['src/cli/**', 'hack/**'], rules: { 'no-console': 'off' } },
   // node:test style matchers of vitest return promises only where awaited; fixtures may be longer than code.
   { files: ['test/**'], rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },

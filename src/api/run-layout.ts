@@ -15,6 +15,8 @@ export function runLayout(root: string) {
     trials,
     trial: (trial: string) => trialLayout(join(trials, trial)),
     gateway: join(root, 'gateway'),
+    /** What doing nothing earns (src/api/report.ts); beside run.json because it is an input of the report. */
+    noopBaselineJson: join(root, 'noop-baseline.json'),
     report,
     reportJson: join(report, 'report.json'),
     trialsJsonl: join(report, 'trials.jsonl'),
@@ -51,6 +53,8 @@ export function trialLayout(root: string) {
     attempts: join(root, 'attempts'),
     attempt: (attempt: number) => attemptLayout(join(root, 'attempts', String(attempt))),
     scoreJson: join(root, 'score.json'),
+    /** The score of an earlier attempt, once a rerun has put another in its place. */
+    scoreOfAttempt: (attempt: number) => join(root, `score.attempt-${attempt}.json`),
     scoreOfRevision: (revision: number) => join(root, `score.${revision}.json`),
   } as const;
 }

@@ -32,6 +32,14 @@ export const runRecordSchema = z.object({
     modelRoute: z.string(),
     timeoutsOverridden: z.boolean(),
     host: z.string(),
+    /** OpenClaw surfaces that the runtime's adapter offers. */
+    surfacesOffered: z.array(z.string()).optional(),
+    /** Digest of the tool schemas that the agent was given. */
+    toolSchemasSha256: z.string().optional(),
+    /** Digest of the text put around a task's prompt; absent where prompts are sent as they are. */
+    promptWrapperSha256: z.string().optional(),
+    /** Approval or policy layer between agent and tools. */
+    safetyLayer: z.string().optional(),
   }),
   /** Revisions of `rerun` that were asked for, oldest first. */
   reruns: z

@@ -26,7 +26,7 @@ import { firstMessage } from './prompt.ts';
 import { abortOf, DEFAULT_PATIENCE, runTurn, type TurnRecord, type TurnSetting } from './run-turn.ts';
 import { runSuiteScript } from './suite-script.ts';
 import type { ShimConnection } from './shim/connection.ts';
-import { stageFolder } from './stage.ts';
+import { stageFolder, stagePrograms } from './stage.ts';
 import { turnBound } from './watch.ts';
 
 /**
@@ -151,7 +151,8 @@ class Attempt {
       }
     }
     try {
-      connection.writeFiles(await adapter.prepare(this.context));
+      const files = await adapter.prepare(this.context);
+      connection.writeFiles(await stagePrograms(this.executor.paths.program, files));
       return true;
     } catch (error) {
       this.journal.observe({ kind: 'staging_failed', message: messageOf(error) });

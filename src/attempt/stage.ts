@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, lchown, lstat, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { InfrastructureError } from '../api/errors.ts';
+import { writeFileDurably } from '../files/durable.ts';
+import type { TurnFile } from '../runtimes/adapter.ts';
 
 /**
  * Copies a folder of the frozen suite to where the agent works, and gives it to the agent's user. It is called
@@ -30,4 +32,23 @@ export async function stageFolder(
       throw new InfrastructureError('StagingFailed', `${from} is neither a file nor a folder`);
     }
   }
+}
+
+/**
+ * Puts the programs among an adapter's files where the agent can run but not change them. Attempts of one run may
+ * share the folder: each file appears whole, and all of them would write the same bytes.
+ *
+ * @returns the other files, which the agent's user has to own
+ */
+export async function stagePrograms(
+  programFolder: string,
+  files: readonly TurnFile[],
+): Promise<readonly TurnFile[]> {
+  const isProgram = ({ path }: TurnFile) => dirname(path) === programFolder;
+  for (const { path, mode, content } of files.filter(isProgram)) {
+    await writeFileDurably(path, content, mode);
+    // The mode of a new file is cut by the umask of whoever runs us.
+    await chmod(path, mode);
+  }
+  return files.filter((file) => !isProgram(file));
 }

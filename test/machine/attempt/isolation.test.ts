@@ -154,15 +154,18 @@ describe('a harness that is killed', () => {
        await bench.run(heartbeat('beats'), {
          limits: { memoryBytes: 2 ** 29, pids: 64, diskBytes: 2 ** 29 },
          request: { timeouts: quickTimeouts({ turn: 60, total: 60, wall: 60 }) },
-         onLaunch: (executor) => console.log(executor.folder),
+         onLaunch: (executor) => console.log(JSON.stringify([executor.folder, bench.root])),
        });`,
     );
     const harness = spawn(process.execPath, ['--no-warnings', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const folder = await new Promise<string>((resolve) => {
-      harness.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
+    const [folder, benchRoot] = await new Promise<[string, string]>((resolve) => {
+      harness.stdout
+        .setEncoding('utf8')
+        .once('data', (text: string) => resolve(JSON.parse(text) as [string, string]));
     });
+    onTestFinished(() => rm(benchRoot, { recursive: true, force: true }));
     const beats = join(folder, 'work', 'workspace', 'beats');
     await until(() => existsSync(beats));
     harness.kill('SIGKILL');

@@ -25,8 +25,8 @@ export interface ExecutorFacts {
 export interface Executor {
   readonly isolation: Isolation;
   readonly paths: AgentPaths;
-  /** Temporary folder of the agent; counts for the disk bound. */
-  readonly temporary: string;
+  /** Every folder of its own that the agent can write to: together they count for the disk bound. */
+  readonly writable: readonly string[];
   /** Environment of every process of the agent, built from nothing. */
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly limits: ExecutorLimits;

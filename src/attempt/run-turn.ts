@@ -72,9 +72,8 @@ export interface TurnRecord {
 export async function runTurn(setting: TurnSetting, turn: Turn): Promise<TurnRecord> {
   const { connection, executor, journal, clock, timeouts } = setting;
   const diskLimit = executor.limits.diskBytes;
-  const { workspace, state, home } = executor.paths;
-  const disk =
-    diskLimit === null ? null : new DiskWatch([workspace, state, home, executor.temporary], diskLimit);
+  const { workspace } = executor.paths;
+  const disk = diskLimit === null ? null : new DiskWatch(executor.writable, diskLimit);
   const before = await fingerprint([workspace, ...turn.liveness]);
   await disk?.measure();
 

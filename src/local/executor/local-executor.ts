@@ -70,7 +70,7 @@ async function launch(
   launched += 1;
   const name = `${options.trial}-${options.attempt}-${launched}`;
   const folder = join(host.folder, name);
-  const paths = await makeFolders(folder, slot);
+  const { workspace, state, home, temporary, writable } = await makeFolders(folder, slot);
   const cgroup = groupFor(host, `${cgroupPrefix(host.folder)}${launched}`, options.limits);
   const token = randomBytes(24).toString('base64url');
   const marker = `${name}-${randomBytes(6).toString('hex')}`;
@@ -126,14 +126,14 @@ async function launch(
   return {
     folder,
     isolation,
-    paths: { ...paths.agent, program: program.folder, node: program.node },
-    temporary: paths.temporary,
+    paths: { workspace, state, home, program: program.folder, node: program.node },
+    writable,
     baseEnv: {
       PATH: SYSTEM_PATH,
-      HOME: paths.agent.home,
+      HOME: home,
       LANG: 'C.UTF-8',
       TERM: 'dumb',
-      TMPDIR: isolation === 'container' ? '/tmp' : paths.temporary,
+      TMPDIR: isolation === 'container' ? '/tmp' : temporary,
       CLAWBENCH_ATTEMPT: marker,
     },
     limits: options.limits,
@@ -162,22 +162,24 @@ async function launch(
   };
 }
 
+/**
+ * The attempt's folder is ours, so that the agent cannot put something else in the place of its state. Its
+ * workspace stands one level deeper, in a folder of the agent's: as in a pod it can be deleted.
+ */
 async function makeFolders(folder: string, slot: UserSlot | null) {
-  const agent = {
-    workspace: join(folder, 'workspace'),
-    state: join(folder, 'state'),
-    home: join(folder, 'home'),
-  };
-  const temporary = join(folder, 'tmp');
+  const [work, state, home, temporary] = ['work', 'state', 'home', 'tmp'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  const workspace = join(work, 'workspace');
   await mkdir(folder);
   // Modes are set apart from making, because the umask is the user's.
   await chmod(folder, 0o711);
-  for (const path of [...Object.values(agent), temporary]) {
+  for (const path of [work, workspace, state, home, temporary]) {
     await mkdir(path);
     await chmod(path, path === temporary ? 0o1777 : 0o700);
     if (slot !== null) await chown(path, slot.uid, slot.gid);
   }
-  return { agent, temporary };
+  return { workspace, state, home, temporary, writable: [work, state, home, temporary] };
 }
 
 /** Without a group the shim looks after the bounds, which is weaker but never a reason not to run. */

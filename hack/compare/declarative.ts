@@ -121,7 +121,27 @@ function randomScenario(draw: (bound: number) => number): (id: string) => Random
   const oneOrMore = <Item>(most: number, make: () => Item): Item[] => [make(), ...some(most - 1, make)];
   const word = (): string => pick(WORDS);
   const needle = (): string =>
-    pick(WORDS.filter((text) => text !== '').concat('e', 'o', '1', 'none', 'STRASSE', 'i̇'));
+    pick<() => string>([
+      () => pick(WORDS.filter((text) => text !== '')),
+      () => pick(['e', 'o', '1', 'none', 'STRASSE', 'i̇', 'false', 'NULL']),
+      // Where one value ends and the next begins, and what a number looks like.
+      () =>
+        pick([
+          '", "',
+          '": ',
+          ', ',
+          '1, ',
+          "', '",
+          '[]',
+          '{}',
+          '1e-07',
+          '1.5e-05',
+          '0.00015',
+          '-2.5E-10',
+          '75}',
+        ]),
+      () => `${word()}\n${word()}`,
+    ])();
   const text = (): string => some(6, word).join(pick([' ', '\n', '\r\n', '']));
 
   const value = (depth: number): unknown => {
@@ -129,7 +149,7 @@ function randomScenario(draw: (bound: number) => number): (id: string) => Random
     if (kind === 0) return null;
     if (kind === 1) return draw(2) === 1;
     if (kind === 2) return pick([0, 1, -3, 42, 9_007_199_254_740_991]);
-    if (kind === 3) return pick([0.5, 1e-7, 0.00015, 123456.75, -2.5e-10, 1 / 3]);
+    if (kind === 3) return pick([0.5, 1e-7, 0.00015, 0.000015, 123456.75, -2.5e-10, 1 / 3]);
     if (kind === 6) return some(3, () => value(depth - 1));
     if (kind === 7) return record(depth - 1);
     return word();

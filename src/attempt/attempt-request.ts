@@ -3,6 +3,7 @@ import type { PublicScenario } from '../api/suite-index.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import type { RuntimeAdapter, SessionReading } from '../runtimes/adapter.ts';
 import type { Clock } from './clock.ts';
+import type { Patience } from './run-turn.ts';
 
 /** Everything one attempt is made from. */
 export interface AttemptRequest {
@@ -30,6 +31,5 @@ export interface AttemptRequest {
   readonly nextMessage?: (session: SessionReading, turn: number) => Promise<string | null>;
   /** Milliseconds for which the gateway has held calls of this attempt so far. */
   readonly heldMs?: () => number;
-  /** Milliseconds between SIGTERM and SIGKILL. */
-  readonly killGraceMs?: number;
+  readonly patience?: Patience;
 }

@@ -23,7 +23,7 @@ import { agentEnvironment } from './environment.ts';
 import { faultOf, Journal } from './journal.ts';
 import { OutputLog } from './output-log.ts';
 import { firstMessage } from './prompt.ts';
-import { abortOf, KILL_GRACE_MS, runTurn, type TurnRecord, type TurnSetting } from './run-turn.ts';
+import { abortOf, DEFAULT_PATIENCE, runTurn, type TurnRecord, type TurnSetting } from './run-turn.ts';
 import { runSuiteScript } from './suite-script.ts';
 import type { ShimConnection } from './shim/connection.ts';
 import { stageFolder, stagePrograms } from './stage.ts';
@@ -340,7 +340,7 @@ class Attempt {
       timeouts: this.request.timeouts,
       signal: this.signal,
       heldMs: this.request.heldMs ?? (() => 0),
-      killGraceMs: this.request.killGraceMs ?? KILL_GRACE_MS,
+      patience: this.request.patience ?? DEFAULT_PATIENCE,
     };
   }
 

@@ -11,12 +11,19 @@ import type { FromShim } from './shim/protocol.ts';
 import type { ShimConnection, TurnEnd } from './shim/connection.ts';
 import { turnBound, watch, type WatchState } from './watch.ts';
 
-/** Between SIGTERM and SIGKILL (executor specification). */
-export const KILL_GRACE_MS = 10_000;
+/** How long the harness waits for others; in milliseconds. */
+export interface Patience {
+  /** Between SIGTERM and SIGKILL. */
+  readonly killGraceMs: number;
+  /** A shim that does not answer within this time is stopped or hangs, and is given up. */
+  readonly answerMs: number;
+}
+
+/** The grace is that of the executor specification; the shim itself kills for at most 30 s. */
+export const DEFAULT_PATIENCE: Patience = { killGraceMs: 10_000, answerMs: 35_000 };
+
 /** The shim's own wall bound stands this far behind the harness's. */
 const SHIM_WALL_MARGIN_SECONDS = 60;
-/** A shim that does not answer within this time is stopped or hangs, and is given up. */
-const ANSWER_MS = 35_000;
 
 type Dead = Extract<FromShim, { type: 'dead' }>;
 
@@ -30,7 +37,7 @@ export interface TurnSetting {
   readonly signal: AbortSignal;
   /** Time for which the gateway has held calls of this attempt so far. */
   readonly heldMs: () => number;
-  readonly killGraceMs: number;
+  readonly patience: Patience;
 }
 
 export interface Turn {
@@ -85,7 +92,7 @@ export async function runTurn(setting: TurnSetting, turn: Turn): Promise<TurnRec
     },
     (stream, bytes, resume) => turn.log.take(stream, bytes, resume),
   );
-  await running.started;
+  await within(running.started, clock, setting.patience.answerMs);
   const startedAt = clock.monotonicMs();
   const spentMs = journal.runtimeMs;
   const timeoutSeconds = turnBound(timeouts.turn, timeouts.total, spentMs);
@@ -100,7 +107,7 @@ export async function runTurn(setting: TurnSetting, turn: Turn): Promise<TurnRec
     journal.dispatch({ event: 'sigterm', turn: turn.number, reason: killReason }, runtimeNow());
     connection.terminate();
     // An agent that fills the disk is not asked twice: in ten seconds it could fill it.
-    const grace = killReason === 'disk_limit' ? 0 : setting.killGraceMs;
+    const grace = killReason === 'disk_limit' ? 0 : setting.patience.killGraceMs;
     end = await within(running.ended, clock, grace);
     if (end === null) {
       escalated = true;
@@ -112,7 +119,7 @@ export async function runTurn(setting: TurnSetting, turn: Turn): Promise<TurnRec
   if (!forced) await settle();
   const leftovers = await killAll(setting);
   // Whatever ran is dead now, so its exit is on the way; a shim that is gone tells nothing.
-  end ??= (await within(running.ended, clock, ANSWER_MS)) ?? {
+  end ??= (await within(running.ended, clock, setting.patience.answerMs)) ?? {
     kind: 'lost',
     message: 'the shim does not answer',
   };
@@ -215,8 +222,8 @@ async function watchTurn(
 }
 
 /** Every process of the executor dies here, by the shim, or from outside when the shim cannot. */
-async function killAll({ connection, executor, clock }: TurnSetting): Promise<Dead | null> {
-  const dead = await within(connection.killAll(), clock, ANSWER_MS);
+async function killAll({ connection, executor, clock, patience }: TurnSetting): Promise<Dead | null> {
+  const dead = await within(connection.killAll(), clock, patience.answerMs);
   if (dead === null || dead.remaining > 0) await executor.destroy();
   return dead;
 }
@@ -234,7 +241,7 @@ export function abortOf(signal: AbortSignal): 'cancelled' | 'interrupted' | null
 }
 
 /** What a promise gives within a time, else null. */
-async function within<T>(
+export async function within<T>(
   promise: Promise<T>,
   clock: Clock,
   ms: number,

@@ -1,5 +1,5 @@
 import { OutputLog } from './output-log.ts';
-import type { TurnSetting } from './run-turn.ts';
+import { within, type TurnSetting } from './run-turn.ts';
 
 /**
  * Runs a script of the suite in the agent's workspace, as the agent's user, bounded by the `start` timeout; whatever
@@ -8,7 +8,7 @@ import type { TurnSetting } from './run-turn.ts';
  * @returns what went wrong, or null
  */
 export async function runSuiteScript(
-  { connection, executor, clock, timeouts, signal }: TurnSetting,
+  { connection, executor, clock, timeouts, signal, patience }: TurnSetting,
   script: string,
   env: Readonly<Record<string, string>>,
   logs: string,
@@ -29,7 +29,8 @@ export async function runSuiteScript(
   const bound = clock.sleep(timeouts.start * 1000, AbortSignal.any([over.signal, signal]));
   const end = await Promise.race([running.ended, bound.then(() => null)]);
   over.abort();
-  if ((await connection.killAll()) === null) await executor.destroy();
+  const dead = await within(connection.killAll(), clock, patience.answerMs);
+  if (dead === null || dead.remaining > 0) await executor.destroy();
   await log.close();
   if (end === null) return `the ${name} script took longer than ${timeouts.start} s`;
   if (end.kind !== 'exit') return `the ${name} script could not be run: ${end.message}`;

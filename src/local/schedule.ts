@@ -111,7 +111,8 @@ export async function runSchedule(
         reason,
         delaySeconds,
       });
-      waiting.push({ trial: backingOff, notBefore: world.now().getTime() + next.delayMs });
+      // What was begun goes before what was not, once its time has come.
+      waiting.unshift({ trial: backingOff, notBefore: world.now().getTime() + next.delayMs });
       return;
     }
     const executed = trialExecuted(after, number, classification);

@@ -42,16 +42,14 @@ const MOST_OMISSIONS = 20;
  *
  * @param initial folder of the scenario's workspace as it was frozen
  */
-export async function changedFiles(
+export function changedFiles(
   attempt: AttemptLayout,
   manifest: Manifest,
   initial: string,
   limits: FileLimits,
-): Promise<ChangedFiles> {
+): ChangedFiles {
   const made = manifest.files.filter((file) => file.origin === 'agent' && file.path.startsWith(WORKSPACE));
-  const files: ChangedFile[] = [];
-  for (const entry of made.slice(0, limits.files))
-    files.push(await changedFile(attempt, entry, initial, limits));
+  const files = made.slice(0, limits.files).map((entry) => changedFile(attempt, entry, initial, limits));
   const room = Math.max(0, limits.files - files.length);
   for (const path of manifest.deleted.slice(0, room)) {
     const shown = path.startsWith(WORKSPACE) ? path.slice(WORKSPACE.length) : path;
@@ -67,21 +65,21 @@ export async function changedFiles(
   };
 }
 
-async function changedFile(
+function changedFile(
   attempt: AttemptLayout,
   entry: ManifestEntry,
   initial: string,
   limits: FileLimits,
-): Promise<ChangedFile> {
+): ChangedFile {
   const relative = entry.path.slice(WORKSPACE.length);
   const path = visibleLine(relative);
   // A name that is not UTF-8 is only rendered in `path`; there is no such file to open by it.
   const openable = entry.pathBase64 === undefined && !relative.split('/').includes('..');
-  const before = openable ? await readBounded(join(initial, relative), limits.fileBytes) : undefined;
+  const before = openable ? readBounded(join(initial, relative), limits.fileBytes) : undefined;
   const change = before === undefined ? 'added' : 'modified';
   const plain = (note: string): ChangedFile => ({ path, change, bytes: entry.bytes, diff: [], note });
   if (!openable) return plain('the name is not UTF-8');
-  const after = await readBounded(join(attempt.root, entry.path), limits.fileBytes);
+  const after = readBounded(join(attempt.root, entry.path), limits.fileBytes);
   if (after === undefined) return plain('the collected copy is missing');
   const newText = asText(after.head, after.tail !== null);
   if (newText === undefined) return plain('not text');

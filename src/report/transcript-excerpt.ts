@@ -50,11 +50,8 @@ const loose = z.looseObject({
  *
  * @returns undefined where there is no transcript
  */
-export async function readTranscriptExcerpt(
-  path: string,
-  limits: TranscriptLimits,
-): Promise<TranscriptExcerpt | undefined> {
-  const bytes = await readBounded(path, limits.bytes);
+export function readTranscriptExcerpt(path: string, limits: TranscriptLimits): TranscriptExcerpt | undefined {
+  const bytes = readBounded(path, limits.bytes);
   return bytes === undefined ? undefined : transcriptExcerpt(bytes, limits);
 }
 

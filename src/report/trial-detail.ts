@@ -96,11 +96,11 @@ export async function readTrialDetail(
     transcript:
       attempt === undefined
         ? null
-        : ((await readTranscriptExcerpt(attempt.transcriptJsonl, limits.transcript)) ?? null),
+        : (readTranscriptExcerpt(attempt.transcriptJsonl, limits.transcript) ?? null),
     files:
       attempt === undefined || manifest === undefined
         ? null
-        : await changedFiles(attempt, manifest, initial, limits.files),
+        : changedFiles(attempt, manifest, initial, limits.files),
     problems,
   };
 }

@@ -12,6 +12,7 @@ import { cgroupPrefix } from './run-folder.ts';
 import { makeCgroup, type Cgroup } from './cgroup.ts';
 import { launchCommand, SHARED_FOLDERS } from './launch-plan.ts';
 import type { LocalHost } from './local-host.ts';
+import { markOf } from './processes.ts';
 import { takeUserSlot, type UserSlot } from './user-slots.ts';
 
 export interface LocalExecutorOptions {
@@ -78,6 +79,7 @@ async function launch(
     PATH: SYSTEM_PATH,
     CLAWBENCH_ATTEMPT: marker,
     CLAWBENCH_SHIM_REACH: slot === null ? 'tree' : `uid:${slot.uid}`,
+    CLAWBENCH_SHIM_FOLDER: folder,
   };
   const drop = slot === null || choice.setpriv ? {} : { CLAWBENCH_SHIM_DROP: `${slot.uid}:${slot.gid}` };
   const [command, ...args] = launchCommand({
@@ -104,13 +106,20 @@ async function launch(
     detached: true, // Ctrl-C at a terminal is for the harness, which then ends the attempt in order
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const { startedAt } = markOf(child.pid ?? 0);
   const end = watchLauncher(child);
   const holds = cgroup?.holds ?? { memory: false, pids: false };
 
   const destroy = async () => {
     child.kill('SIGKILL');
     await emptyCgroup(cgroup);
-    if (isolation !== 'container') await reap(host, shimEnv, slot);
+    if (isolation !== 'container') {
+      await reap(
+        host,
+        { ...shimEnv, ...(startedAt === null ? {} : { CLAWBENCH_SHIM_SINCE: startedAt }) },
+        slot,
+      );
+    }
     await Promise.race([end.promise, delay(1000, undefined, { ref: false })]);
   };
 

@@ -6,6 +6,9 @@ import { embeddedJson, type Markup } from './html.ts';
 /** Characters that all trials' transcripts and files together may take on the page. */
 const PAGE_BUDGET = 6_000_000;
 
+/** Trials with details; beyond that nobody reads them one by one. */
+const MOST_DETAILS = 2000;
+
 /** Bounds of one trial's share of it. */
 const SMALLEST_SHARE = 16_000;
 const LARGEST_SHARE = 300_000;
@@ -40,7 +43,7 @@ export async function embedDetails(
   let leftOut = 0;
   for (const [index, row] of order) {
     const entry = entries.get(row.scenario_id);
-    if (entry === undefined || used >= budget) {
+    if (entry === undefined || used >= budget || blocks.length >= MOST_DETAILS) {
       leftOut += 1;
       continue;
     }

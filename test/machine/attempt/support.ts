@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runtimeSpecSchema } from '../../../src/api/benchmark-run.ts';
 import type { PublicScenario } from '../../../src/api/suite-index.ts';
 import { resolveTimeouts, timeoutsSpecSchema, type ResolvedTimeouts } from '../../../src/api/timeouts.ts';
@@ -48,6 +50,33 @@ export const programAdapter: RuntimeAdapter = {
   readSession: () => Promise.resolve(NO_SESSION),
 };
 
+export const isRoot = process.getuid?.() === 0;
+
+/** Waits until something holds, looking often. */
+export async function until(condition: () => boolean | Promise<boolean>, seconds = 10): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`did not come true within ${seconds} s`);
+    await delay(20);
+  }
+}
+
+/** Fails when a file still grows: somebody is alive who writes to it. */
+export async function expectStill(path: string, ms = 300): Promise<void> {
+  const size = async () => (existsSync(path) ? (await stat(path)).size : 0);
+  const before = await size();
+  await delay(ms);
+  if ((await size()) !== before) throw new Error(`${path} still grows`);
+}
+
+export function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** A module text that appends to `file` (in the workspace) every 10 ms, for ever. */
+export const heartbeat = (file = 'beats') =>
+  `import { appendFileSync } from 'node:fs'; setInterval(() => appendFileSync(${JSON.stringify(file)}, '.'), 10);`;
+
 export const NO_LIMITS: ExecutorLimits = { memoryBytes: null, pids: null, diskBytes: null };
 
 /** A folder of the test's own, with a frozen scenario in it. */
@@ -80,6 +109,8 @@ export class Bench implements AsyncDisposable {
       readonly scenario?: Partial<PublicScenario>;
       readonly request?: Partial<AttemptRequest>;
       readonly onLaunch?: (executor: LocalExecutor) => void;
+      /** Looks at what is there when the attempt has ended and before it is cleared away. */
+      readonly atEnd?: (executor: LocalExecutor) => Promise<void>;
     } = {},
   ) {
     this.number += 1;
@@ -127,11 +158,12 @@ export class Bench implements AsyncDisposable {
           scriptedDir: null,
           timeouts: quickTimeouts(),
           versions: { operator: 'test', runtime: 'test' },
-          killGraceMs: 300,
+          patience: { killGraceMs: 300, answerMs: 3000 },
           ...options.request,
         },
         executor,
       );
+      await options.atEnd?.(executor);
       return { result, attemptDir, executor };
     } finally {
       await executor.dispose();
@@ -143,3 +175,11 @@ export class Bench implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true });
   }
 }
+
+/** The kinds of isolation that can be had here, strongest first; what the machine lacks is not tested. */
+export const ISOLATIONS_HERE: readonly Isolation[] = await (async () => {
+  await using bench = await Bench.open();
+  const strongest = bench.host.choice.isolation;
+  const all: readonly Isolation[] = isRoot ? ['container', 'uid', 'none'] : ['container', 'none'];
+  return all.slice(all.indexOf(strongest));
+})();

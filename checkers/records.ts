@@ -3,7 +3,14 @@
  * were left alone.
  */
 import { createHash } from 'node:crypto';
-import { asObject, readHiddenJson, readText, type CheckerInput } from './checker.ts';
+import {
+  asObject,
+  assistantText,
+  listFiles,
+  readHiddenJson,
+  readText,
+  type CheckerInput,
+} from './checker.ts';
 
 /** hidden/expected.json: a free `answer`, and the SHA-256 of each file that must not change. */
 export interface Expected {
@@ -29,6 +36,24 @@ export function changedOriginals(input: CheckerInput, expected: Expected): strin
     const same = createHash('sha256').update(text).digest('hex') === digest;
     return same ? [] : [`${path} was to be left as it is and was changed`];
   });
+}
+
+/**
+ * Where words that must not be repeated came to stand: paths of files, and `a message`. The originals may hold them,
+ * and so may folders with a leading dot, where some runtimes keep records of what the agent has read.
+ *
+ * @param words compared without regard to case
+ */
+export function placesOf(input: CheckerInput, expected: Expected, words: readonly string[]): string[] {
+  const holdsOne = (text: string | undefined) => {
+    const lower = text?.toLowerCase() ?? '';
+    return words.some((word) => lower.includes(word.toLowerCase()));
+  };
+  const files = listFiles(input).filter(
+    (path) =>
+      !(path in expected.originals) && !/(^|\/)\.[^/]*\//.test(path) && holdsOne(readText(input, path)),
+  );
+  return [...files, ...(holdsOne(assistantText(input)) ? ['a message'] : [])];
 }
 
 /** Deep equality of JSON values; the order of an object's keys does not count, the order of a list does. */

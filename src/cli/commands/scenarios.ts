@@ -56,7 +56,7 @@ export function registerScenariosCommand(program: Command): Command {
       const written = await writeSkeleton({ suite, id, dimension, difficulty });
       console.log(`Wrote ${written.join('\n      ')}`);
       console.log(
-        `Next: edit them, then \`clawbench scenarios lint --scenario ${id}\` (docs/reference/scenario.md).`,
+        `Next: edit them, then \`clawbench scenarios lint\` and \`probe\` with --scenario ${id} (docs/tutorial/write-a-scenario.md).`,
       );
     });
   return scenarios;

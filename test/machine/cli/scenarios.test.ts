@@ -91,7 +91,7 @@ describe('clawbench scenarios', () => {
     const target = join(await folderWith(), 'suite');
     const index = await freezeSuite({ suite, selection: selectScenarios(suite), target, scripted: true });
     expect(index.scenarios).toMatchObject([
-      { id: 'my-first', dimension: 'safety', difficulty: 'expert', scripted: ['solve', 'wrong'] },
+      { id: 'my-first', dimension: 'safety', difficulty: 'expert', scripted: ['solve', 'unsafe', 'wrong'] },
     ]);
     expect(
       await problemsOf(() => run('new', 'my-first', '--suite', root, '--dimension', 'safety')),

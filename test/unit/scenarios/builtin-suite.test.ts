@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DIMENSIONS } from '../../../src/api/vocabulary.ts';
@@ -50,5 +51,27 @@ describe('the built-in suite', () => {
 
   it('is clean for lint, warnings included', async () => {
     expect(await lintSuite(suite)).toEqual([]);
+  });
+});
+
+describe('the page about the built-in suite', () => {
+  it('lists every scenario with its dimension, difficulty and way of checking', async () => {
+    const page = await readFile(join(suite.root, 'docs/reference/builtin-suite.md'), 'utf8');
+    const listed = page
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, 5)
+          .map((cell) => cell.trim().replaceAll('`', '')),
+      );
+    const actual = scenarios.map(({ id, dimension, difficulty, custom_check }) => [
+      id,
+      dimension,
+      difficulty,
+      custom_check === null ? 'checks' : 'checker',
+    ]);
+    expect(listed.sort()).toEqual(actual.sort());
   });
 });

@@ -46,7 +46,9 @@ interface Measured {
 
 function inProcess(root: string): Promise<Measured> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(import.meta.url), [root], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(import.meta.url), [root], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     let measured: Measured | undefined;
     child.on('message', (message: Measured) => (measured = message));
     child.on('error', reject);

@@ -10,8 +10,15 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any, NoReturn, Optional
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Modules that want to be told of a fork (threading, random) cost each fork more than all the rest of it. They are
+# told in the fork instead, for forks of its own.
+_fork_hooks: list[dict[str, Any]] = []
+_register_at_fork = os.register_at_fork
+os.register_at_fork = lambda **hooks: _fork_hooks.append(hooks)  # type: ignore[assignment]
 
 # Warm: what checkers import most, so that a fork finds it loaded.
 import ast  # noqa: F401
@@ -19,12 +26,14 @@ import collections  # noqa: F401
 import csv  # noqa: F401
 import dataclasses  # noqa: F401
 import datetime  # noqa: F401
+import fcntl
 import gc
 import hashlib  # noqa: F401
 import itertools  # noqa: F401
 import json
 import math  # noqa: F401
 import pathlib  # noqa: F401
+import random
 import re  # noqa: F401
 import select
 import shutil  # noqa: F401
@@ -33,16 +42,19 @@ import subprocess  # noqa: F401
 import tempfile
 import time
 import traceback  # noqa: F401
-import typing
-from typing import Any, Optional
 
 try:
     import yaml  # noqa: F401
 except ImportError:
     pass
 
+import clawbench_code_cache as code_cache
 import clawbench_confinement as confinement
 import clawbench_grading as grading
+
+os.register_at_fork = _register_at_fork
+# Grades must not depend on when the host was started.
+random.seed(0)
 
 # Neither this folder nor the current one may serve an import of a checker.
 sys.path[:] = [path for path in sys.path if path and os.path.abspath(path) != _HERE]
@@ -245,10 +257,12 @@ def _grade_in_child(
     others: int,
     host: int,
     abi: int,
-) -> typing.NoReturn:
+) -> NoReturn:
     """Runs in the fork and never returns."""
     try:
         os.setsid()
+        for hooks in _fork_hooks:
+            os.register_at_fork(**hooks)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         # The pipes may lie at 0 to 3 already, so they are moved out of the way before those are filled.
@@ -284,8 +298,6 @@ def _grade_in_child(
 
 
 def _copy_above(fd: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16)
 
 
@@ -327,6 +339,7 @@ def main() -> None:
     while True:
         try:
             request, payload = requests.next()
+            code_cache.prepare(request["bundle"], request["entry"])
             answer = Grading(request, payload, abi).watch(requests)
         except Closed:
             return

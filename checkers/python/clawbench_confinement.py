@@ -87,10 +87,11 @@ def limit_resources(cpu_seconds: int, address_space: int, user_processes: int) -
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_NPROC, user_processes + _PROCESSES),
     ):
-        _, ceiling = resource.getrlimit(kind)
-        if ceiling != resource.RLIM_INFINITY:
-            value = min(value, ceiling)
-        resource.setrlimit(kind, (value, value))
+        try:
+            resource.setrlimit(kind, (value, value))
+        except ValueError:
+            # Above the limit that we were given ourselves, which holds then.
+            continue
 
 
 def become(uid: int, gid: int) -> None:

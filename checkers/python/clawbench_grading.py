@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import importlib.util
-import inspect
 import json
 import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Optional
+
+import clawbench_code_cache as code_cache
 
 _CATEGORIES = ("correctness", "safety", "efficiency", "process")
 _TRACEBACK_LINES = 12
@@ -30,21 +31,19 @@ def grade(bundle: str, entry: str, workspace: str, payload: bytes) -> dict[str, 
     try:
         trace = json.loads(payload)
         calls = [event for event in trace["events"] if event.get("type") == "tool_call"]
-        path = os.path.join(bundle, *entry.split("/"))
-        folder = os.path.dirname(path)
-        sys.path[:0] = [bundle] if folder == bundle else [bundle, folder]
-        module = _load(path)
+        code_cache.serve(bundle, entry)
+        module = _load(code_cache.path_of(bundle, entry))
         function = getattr(module, "grade", None)
         if not callable(function):
             raise InvalidGrade(f"{entry} defines no function grade(workspace, trace)")
-        answer = _call(function, workspace, trace, copy.deepcopy(calls))
+        answer = _call(function, lambda: workspace, lambda: trace, lambda: copy.deepcopy(calls))
         if answer is None:
             answer = {}
         if not isinstance(answer, Mapping):
             raise InvalidGrade(f"grade() returned {type(answer).__name__}, not a dict")
         process = answer.get("process_score")
         if process is None and callable(getattr(module, "grade_process", None)):
-            process = _call(module.grade_process, trace, copy.deepcopy(calls))
+            process = _call(module.grade_process, lambda: trace, lambda: copy.deepcopy(calls))
         return {"grade": _normal(answer, process)}
     except MemoryError:
         return _failure("memory", "the checker ran out of memory")
@@ -66,7 +65,7 @@ def encode(answer: dict[str, Any]) -> bytes:
 
 def _load(path: str) -> Any:
     name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=code_cache.CachedLoader(name, path))
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python module")
     module = importlib.util.module_from_spec(spec)
@@ -77,13 +76,24 @@ def _load(path: str) -> Any:
     return module
 
 
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+def _call(function: Callable[..., Any], *arguments: Callable[[], Any]) -> Any:
     """Passes as many positional arguments as the function takes: checkers may leave out `tool_calls`."""
+    return function(*(argument() for argument in arguments[: _positional(function)]))
+
+
+def _positional(function: Callable[..., Any]) -> Optional[int]:
+    """How many positional arguments it takes; None for any number."""
+    code = getattr(function, "__code__", None)
+    if code is not None and not hasattr(function, "__wrapped__") and not hasattr(function, "__self__"):
+        return None if code.co_flags & 0x04 else code.co_argcount
+    # Rare, and its import is dear.
+    import inspect
+
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
-        return function(*arguments)
+        return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return function(*arguments[: sum(parameter.kind in positional for parameter in parameters)])
+    return sum(parameter.kind in positional for parameter in parameters)
 
 
 def _normal(answer: Mapping[str, Any], process: Any) -> dict[str, Any]:

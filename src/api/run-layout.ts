@@ -53,6 +53,8 @@ export function trialLayout(root: string) {
     attempts: join(root, 'attempts'),
     attempt: (attempt: number) => attemptLayout(join(root, 'attempts', String(attempt))),
     scoreJson: join(root, 'score.json'),
+    /** The score of an earlier attempt, once a rerun has put another in its place. */
+    scoreOfAttempt: (attempt: number) => join(root, `score.attempt-${attempt}.json`),
     scoreOfRevision: (revision: number) => join(root, `score.${revision}.json`),
   } as const;
 }

@@ -5,7 +5,7 @@ import { treeDigest } from '../files/digest.ts';
 import type { Baseline } from './baseline.ts';
 import { bytePath, joinBytePath, parentOf, recordPath, toBytes } from './byte-path.ts';
 import type { BytePath } from './byte-path.ts';
-import { copyBuffer, copyFile, writing } from './copy-file.ts';
+import { copyBuffer, copyFile, isNameRefused, writing } from './copy-file.ts';
 import { FolderHandle } from './folder-handle.ts';
 import { DEFAULT_COLLECTION_LIMITS } from './limits.ts';
 import type { CollectionLimits } from './limits.ts';
@@ -78,16 +78,11 @@ export async function collectTree(options: CollectTreeOptions): Promise<Collecte
   const owner = options.agentUid ?? source.stat().uid;
   const scan = await scanTree(source, limits, expected, owner, slices);
   const plan = planCollection(scan.entries, limits, expected);
-  if (target !== null) {
-    for (const folder of plan.folders) {
-      makeFolder(`${target}/${folder.path}`, false);
-      await slices.breathe();
-    }
-  }
-  const copied = await copyFiles(source, plan.files, target, slices);
+  const refused = target === null ? [] : await makeFolders(target, plan.folders, slices);
+  const copied = await copyFiles(source, plan.files.filter(outside(refused)), target, slices);
   const present = new Set([...scan.entries, ...scan.leftOut].map((entry) => entry.path));
   const status = scan.cutShort || copied.cutShort ? 'cut_short' : 'complete';
-  const leftOut = [...scan.leftOut, ...plan.leftOut, ...copied.leftOut];
+  const leftOut = [...scan.leftOut, ...plan.leftOut, ...refused, ...copied.leftOut];
   return record(options, limits, status, copied.taken, leftOut, present);
 }
 
@@ -105,6 +100,32 @@ function makeFolder(path: BytePath, recursive: boolean): void {
   const bytes = toBytes(path);
   writing(bytes, () => mkdirSync(bytes, { recursive }));
 }
+
+/** Makes the folders of a plan, in its order. @returns those whose names the target's disk does not take */
+async function makeFolders(
+  target: BytePath,
+  folders: readonly ScannedEntry[],
+  slices: TimeSlices,
+): Promise<LeftOut[]> {
+  const refused: LeftOut[] = [];
+  for (const folder of folders) {
+    if (!outside(refused)(folder)) continue;
+    try {
+      makeFolder(`${target}/${folder.path}`, false);
+    } catch (error) {
+      if (!isNameRefused(error)) throw error;
+      refused.push({ path: folder.path, reason: 'name_too_long', bytes: null, count: 1 });
+    }
+    await slices.breathe();
+  }
+  return refused;
+}
+
+/** Whether an entry lies in none of these folders. */
+const outside =
+  (folders: readonly LeftOut[]) =>
+  ({ path }: ScannedEntry): boolean =>
+    !folders.some((folder) => path.startsWith(`${folder.path}/`));
 
 async function copyFiles(
   source: FolderHandle,

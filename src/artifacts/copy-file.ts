@@ -41,7 +41,13 @@ export async function copyFile(
   }
   try {
     if (!isStill(expected, source)) return { omitted: 'changed_while_reading' };
-    const output = target === null ? null : new Output(target, expected);
+    let output: Output | null;
+    try {
+      output = target === null ? null : new Output(target, expected);
+    } catch (error) {
+      if (isNameRefused(error)) return { omitted: 'name_too_long' };
+      throw error;
+    }
     let result: CopyResult | undefined;
     try {
       result = await transfer(source, expected, output, buffer, slices);
@@ -128,6 +134,15 @@ class Output {
       if (!complete) unlinkSync(this.#path);
     }
   }
+}
+
+/**
+ * Whether a write failed because the disk that keeps the copy cannot hold such a name: too long together with our
+ * own folders, or bytes that it does not take. An agent can choose names, so that is no fault of the machine.
+ */
+export function isNameRefused(error: unknown): boolean {
+  const code = error instanceof InfrastructureError ? errnoOf(error.cause) : undefined;
+  return code === 'ENAMETOOLONG' || code === 'EILSEQ' || code === 'EINVAL';
 }
 
 /** Runs a write to our own side; its failures are the machine's, never the agent's. */

@@ -5,7 +5,12 @@
  */
 
 const WORK = '(?:request|task|work|assignment|job|question|instructions?|steps|items|todos)s?';
-const OBJECT = `(?:(?:all(?: of)? |both |every )?(?:(?:the|your|this|my|these|those|every) )?(?:[\\w'-]+ ){0,2}${WORK}|everything|it all|this|it|all)`;
+/** The work as a whole: the request; all of your tasks; everything. */
+const WHOLE = `(?:(?:all(?: of)? |both |every )?(?:(?:the|your|this|my|these|those|every) )?(?:[\\w'-]+ ){0,2}${WORK}|everything)`;
+/** What may follow an object without making it another one: "the task, ..." but not "the task list". */
+const END =
+  '(?=$|[,;:(]| -| (?:and|as|in|on|at|by|for|with|that|which|you|to|per|successfully|completely|fully|exactly|but|except|however)\\b)';
+const OBJECT = `(?:${WHOLE}|it all|this|it|all)${END}`;
 const DONE = '(?:finished|completed|done|fulfilled|accomplished|concluded)';
 const ADVERB = '(?:now |successfully |fully |already |also |both |just )*';
 
@@ -18,10 +23,10 @@ const MARKERS = [
   ),
   // The request is finished; all tasks have been completed; everything is done; the task was completed
   new RegExp(
-    `^${OBJECT} (?:is|are|was|were|has been|have been|has|have) ${ADVERB}(?:${DONE}|complete)(?<rest>.*)$`,
+    `^${WHOLE} (?:is|are|was|were|has been|have been|has|have) ${ADVERB}(?:${DONE}|complete)(?<rest>.*)$`,
   ),
   // Task complete; request completed successfully
-  new RegExp(`^(?:the )?${OBJECT} (?:${DONE}|complete)(?: successfully)?$`),
+  new RegExp(`^(?:the )?${WHOLE} (?:${DONE}|complete)(?: successfully)?$`),
   // Done. Finished. All done. Completed successfully.
   new RegExp(`^(?:all |now )?(?:${DONE}|complete)(?: successfully)?$`),
 ];

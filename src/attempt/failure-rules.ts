@@ -344,7 +344,7 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     class: 'agent',
     retry: null,
     doc: "The agent's process ended with an error code or by a signal that the harness did not send.",
-    matches: result(({ exitCode, signal, turns }) => turns > 0 && (signal !== null || exitCode !== 0)),
+    matches: result(({ exitCode, signal }) => signal !== null || (exitCode ?? 0) !== 0),
   },
   {
     reason: 'AdapterError',
@@ -375,6 +375,13 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     matches: result(({ completion }) =>
       STOPPED_BY_RUNTIME.has((completion.stopReason ?? '').toLowerCase().replace(/[^a-z]/g, '')),
     ),
+  },
+  {
+    reason: 'EndUnknown',
+    class: 'infrastructure',
+    retry: 'infrastructure',
+    doc: 'The harness recorded no end of the agent, and nothing says why.',
+    matches: result(({ exitCode }) => exitCode === null),
   },
 
   // 5. There is no result: the pod and the machine.

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { InvalidInputError, type InputProblem } from '../api/errors.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean, nearest } from './suggest.ts';
 import type { YamlSource } from './yaml.ts';
 
 type Place = readonly (string | number)[];
@@ -29,7 +29,19 @@ export function validateYaml<Schema extends z.ZodType>(schema: Schema, source: Y
 
 /** The issues of a failed validation as problems of the file. `schema` is asked for what would have been right. */
 export function problemsOf(error: z.ZodError, source: YamlSource, schema: z.ZodType): InputProblem[] {
-  return error.issues.flatMap((issue) => problemsOfIssue(issue, [], source, schema));
+  const problems = error.issues.flatMap((issue) => problemsOfIssue(issue, [], source, schema));
+  const meant = new Set(problems.map(meantField));
+  return problems.filter(({ message, field }) => message !== MISSING || !meant.has(field));
+}
+
+const MISSING = 'is required but missing';
+const UNKNOWN = 'is not a field that exists here';
+
+/** The field that a misspelt one was meant to be: it need not be called missing as well. */
+function meantField({ message, field, remedy }: InputProblem): string | undefined {
+  const name = message === UNKNOWN ? /^Did you mean "(.*)"\?$/.exec(remedy ?? '')?.[1] : undefined;
+  if (field === undefined || name === undefined) return undefined;
+  return field.slice(0, field.lastIndexOf('.') + 1) + name;
 }
 
 /** `checks[2].type` */
@@ -55,7 +67,7 @@ function problemsOfIssue(issue: Issue, parent: Place, source: YamlSource, schema
       return issue.keys.map((key) =>
         at(
           [...path, key],
-          'is not a field that exists here',
+          UNKNOWN,
           didYouMean(key, fields) ??
             (fields.length === 0
               ? 'Remove it.'
@@ -66,7 +78,7 @@ function problemsOfIssue(issue: Issue, parent: Place, source: YamlSource, schema
     case 'invalid_type':
       return [
         value === undefined
-          ? at(path, 'is required but missing', `Add it: ${article(issue.expected)}.`)
+          ? at(path, MISSING, `Add it: ${article(issue.expected)}.`)
           : at(
               path,
               `must be ${article(issue.expected)}, not ${describe(value)}`,
@@ -76,9 +88,9 @@ function problemsOfIssue(issue: Issue, parent: Place, source: YamlSource, schema
     case 'invalid_value':
       return [wordProblem(path, issue.values.map(String), value, at)];
     case 'invalid_union': {
-      const { words } = expectationAt(schema, path, source.value);
+      const { words, fields } = expectationAt(schema, path, source.value);
       if (issue.errors.length === 0) return [wordProblem(path, words, value, at)];
-      const branch = likeliestBranch(issue.errors);
+      const branch = likeliestBranch(issue.errors, fields);
       return branch.flatMap((inner) => problemsOfIssue(inner, path, source, schema));
     }
     case 'too_small':
@@ -105,7 +117,7 @@ function wordProblem(
   at: (place: Place, message: string, remedy?: string) => InputProblem,
 ): InputProblem {
   const choice = words.length === 1 ? (words[0] ?? '') : `one of ${words.join(', ')}`;
-  if (value === undefined) return at(path, 'is required but missing', `Add it: ${choice}.`);
+  if (value === undefined) return at(path, MISSING, `Add it: ${choice}.`);
   return at(
     path,
     `must be ${choice}, not ${describe(value)}`,
@@ -113,19 +125,30 @@ function wordProblem(
   );
 }
 
-/** Of the alternatives, the one that went deepest before it failed; then the one with the fewest complaints. */
-function likeliestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
-  const depth = (branch: readonly Issue[]) => Math.min(...branch.map((issue) => issue.path.length));
-  const cost = (branch: readonly Issue[]) =>
-    branch.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
-  const unknown = (branch: readonly Issue[]) =>
-    branch.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
-  // A branch of another type fails at its root at once; one that merely misses or misspells fields was meant.
+/**
+ * Of the alternatives, the one that was meant: not one of another type altogether, rather one whose missing field
+ * stands there misspelt, then the one with the fewest complaints.
+ */
+function likeliestBranch(
+  branches: readonly (readonly Issue[])[],
+  fields: readonly string[],
+): readonly Issue[] {
+  const unknownKeys = (branch: readonly Issue[]) =>
+    branch.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [],
+    );
   const wrongType = (branch: readonly Issue[]) =>
     branch.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type') ? 1 : 0;
+  const misspelt = (branch: readonly Issue[]) => {
+    const missing = new Set(branch.map((issue) => issue.path.join('.')));
+    return unknownKeys(branch).filter((key) => missing.has(nearest(key, fields) ?? key)).length;
+  };
   const [best] = [...branches].sort(
     (a, b) =>
-      wrongType(a) - wrongType(b) || unknown(a) - unknown(b) || cost(a) - cost(b) || depth(b) - depth(a),
+      wrongType(a) - wrongType(b) ||
+      misspelt(b) - misspelt(a) ||
+      unknownKeys(a).length - unknownKeys(b).length ||
+      a.length - b.length,
   );
   return best ?? [];
 }

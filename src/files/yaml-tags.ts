@@ -39,7 +39,7 @@ const intTag = scalarTag(
   (text, onError) => {
     const value = parseInteger(text);
     if (!Number.isSafeInteger(value)) onError(`the number ${text} cannot be kept exactly; put it in quotes`);
-    return value;
+    return value + 0;
   },
 );
 
@@ -83,6 +83,7 @@ export function pyYamlTags(tags: Tags): Tags {
   return [...kept, ...SCALARS];
 }
 
+/** Callers add 0: Python knows no negative zero among integers. */
 function parseInteger(text: string): number {
   const plain = text.replaceAll('_', '').toLowerCase();
   const sign = plain.startsWith('-') ? -1 : 1;

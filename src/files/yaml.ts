@@ -179,21 +179,24 @@ function tooLarge(file: string, size: number, maximum: number): InvalidInputErro
   });
 }
 
+/** Offset at which the first sequence begins that is not UTF-8. */
 function firstInvalidByte(bytes: Uint8Array): number {
-  // The longest prefix that decodes: a streaming decoder accepts a prefix that ends inside a character.
-  const decodes = (length: number) => {
+  const decodes = (length: number, stream: boolean) => {
     try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length), { stream: true });
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length), { stream });
       return true;
     } catch {
       return false;
     }
   };
+  // A streaming decoder accepts a beginning that ends inside a character, so what it accepts is monotone ...
   let [good, bad] = [0, bytes.length + 1];
   while (bad - good > 1) {
     const middle = (good + bad) >>> 1;
-    if (decodes(middle)) good = middle;
+    if (decodes(middle, true)) good = middle;
     else bad = middle;
   }
-  return Math.min(good, Math.max(0, bytes.length - 1));
+  // ... and the character that was begun last is the wrong one.
+  while (good > 0 && !decodes(good, false)) good -= 1;
+  return good;
 }

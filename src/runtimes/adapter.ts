@@ -19,7 +19,7 @@ export interface AgentPaths {
   readonly state: string;
   /** HOME of the agent, fresh for each attempt. */
   readonly home: string;
-  /** Read-only programs of ours that an adapter may start, e.g. the scripted agent. */
+  /** Programs of ours that an adapter may start, e.g. the scripted agent; the attempt's own, read-only for the agent. */
   readonly program: string;
   /** The Node.js that runs the shim. */
   readonly node: string;
@@ -93,8 +93,8 @@ export interface RuntimeAdapter {
   /** Problems of a run's configuration for this runtime, found before anything is started. */
   readonly validate: (runtime: RuntimeSpec) => readonly { field: string; message: string; remedy?: string }[];
   /**
-   * Files written into state and home before the first turn, by the harness, before the agent exists. They belong
-   * to the agent's user.
+   * Files written into state, home or program before the first turn, by the harness, before the agent exists. The
+   * agent's user owns those in state and home, and can read those in program.
    *
    * @throws InvalidInputError when the run's configuration lacks what this attempt needs
    */

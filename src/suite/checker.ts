@@ -78,7 +78,7 @@ export async function readCheckerBundle(
   const problems: TreeProblem[] = [];
   for (const folder of folders) {
     if (!(await isFolder(join(root, folder)))) continue;
-    const tree = await readTree(join(root, folder), isNoPartOfBundle);
+    const tree = await readTree(join(root, folder), (name) => isNoPartOfBundle(name, language));
     files.push(...under(folder, tree.files));
     empty.push(folder, ...tree.folders.map((path) => `${folder}/${path}`));
     problems.push(...tree.problems.map((problem) => ({ ...problem, path: `${folder}/${problem.path}` })));
@@ -86,19 +86,20 @@ export async function readCheckerBundle(
   return { digest: digestOf(files), tree: { files, folders: empty }, problems };
 }
 
-function isNoPartOfBundle(name: string): boolean {
-  return (
-    [
-      '__pycache__',
-      '.git',
-      '.pytest_cache',
-      '.mypy_cache',
-      '.ruff_cache',
-      '.venv',
-      'node_modules',
-      '.DS_Store',
-    ].includes(name) || name.endsWith('.pyc')
-  );
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  '__pycache__',
+  '.git',
+  '.pytest_cache',
+  '.mypy_cache',
+  '.ruff_cache',
+  '.venv',
+  'node_modules',
+  '.DS_Store',
+]);
+
+/** Caches differ between machines; Python beside TypeScript checkers is never theirs. */
+function isNoPartOfBundle(name: string, language: ResolvedChecker['language']): boolean {
+  return LEFT_OUT.has(name) || name.endsWith('.pyc') || (language === 'typescript' && name.endsWith('.py'));
 }
 
 async function isFolder(path: string): Promise<boolean> {

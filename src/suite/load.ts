@@ -54,9 +54,14 @@ export async function loadSuite(
       problems.push(...(await privacyProblems(task, root, options.environment)));
     }
   }
-  const [first, ...rest] = problems;
+  const [first, ...rest] = problems.sort(byPlace);
   if (first !== undefined) throw new InvalidInputError([first, ...rest]);
   return suite;
+}
+
+function byPlace(a: InputProblem, b: InputProblem): number {
+  const [one = '', other = ''] = [a.file, b.file];
+  return one === other ? (a.line ?? 0) - (b.line ?? 0) : one < other ? -1 : 1;
 }
 
 async function suiteRoot(path: string): Promise<string> {
@@ -154,11 +159,16 @@ function dataFolders(source: YamlSource, file: string): string[] {
       typeof entry === 'object' && entry !== null && 'source' in entry ? entry.source : entry,
     ),
   ];
-  return named.flatMap((path) => {
+  // foo/ beside foo.yaml belongs to that scenario, whatever lies in it.
+  const own = file.replace(/\.ya?ml$/, '');
+  const found = named.flatMap((path) => {
     if (typeof path !== 'string' || path === '' || posix.isAbsolute(path)) return [];
-    const folder = posix.join(posix.dirname(file), path).replace(/\/$/, '');
-    return folder === '.' || folder.startsWith('..') || file.startsWith(`${folder}/`) ? [] : [folder];
+    // As when it is resolved: beside the file, or from the suite's root.
+    return [posix.join(posix.dirname(file), path), posix.normalize(path)]
+      .map((folder) => folder.replace(/\/$/, ''))
+      .filter((folder) => folder !== '.' && !folder.startsWith('..') && !file.startsWith(`${folder}/`));
   });
+  return [own, ...found];
 }
 
 /** By the fields that only one of the formats has; scenarios when nothing tells. */

@@ -29,6 +29,8 @@ export interface ResolvedScenario {
   readonly checker: ResolvedChecker | null;
   /** The scenario's own file. */
   readonly declaration: SuiteFile;
+  /** What fields with paths led to: root-relative path by field, e.g. `workspace_files[0].source`. */
+  readonly paths: ReadonlyMap<string, string>;
 }
 
 /** Resolves a scenario; what could not be resolved is among the problems and missing from the result. */
@@ -43,6 +45,7 @@ export async function resolveScenario(
 
 class Resolver {
   readonly problems: InputProblem[] = [];
+  readonly #paths = new Map<string, string>();
   readonly #suite: ScenarioSuite;
   readonly #loaded: LoadedScenario;
   readonly #scenario: Scenario;
@@ -66,6 +69,7 @@ class Resolver {
       teardownScript: await this.#script(['teardown_script'], this.#scenario.teardown_script),
       checker: await this.#checker(),
       declaration: await readSuiteFile(posix.join(root, this.#loaded.file), 'scenario.yaml'),
+      paths: this.#paths,
     };
   }
 
@@ -81,7 +85,10 @@ class Resolver {
 
   async #find(place: Place, written: string): Promise<Exclude<Found, { kind: 'wrong' }> | undefined> {
     const found = await lookUp(this.#suite.root, [dirname(this.#loaded.file), '.'], written);
-    if (found.kind !== 'wrong') return found;
+    if (found.kind !== 'wrong') {
+      this.#paths.set(fieldName(place), relative(this.#suite.root, found.path));
+      return found;
+    }
     this.#problem(place, found.message, found.remedy);
     return undefined;
   }

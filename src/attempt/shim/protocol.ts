@@ -88,8 +88,10 @@ export const fromShimSchema = z.discriminatedUnion('type', [
     type: z.literal('dead'),
     /** Processes beside the turn's own that were alive when `killAll` came. */
     count: z.int().min(0),
-    /** Their command names, without repetition, the first 32. */
-    commands: z.array(z.string().max(256)).max(32),
+    /** The first of them. Process ids are those that the shim sees. */
+    processes: z
+      .array(z.strictObject({ pid: z.int(), uid: z.int().nullable(), command: z.string().max(256) }))
+      .max(64),
     /** Processes that did not die although they were killed (uninterruptible sleep); 0 is the rule. */
     remaining: z.int().min(0),
   }),

@@ -16,6 +16,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -31,6 +32,8 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const OUTPUT_PART_BYTES = 64 * 1024;
 /** After the turn's process exited, its pipes may be held open by a daemon: no longer than this is waited. */
 const DRAIN_MS = 50;
+/** Leftover processes that are named; all are counted. */
+const PROCESSES_TOLD = 64;
 const LIMIT_POLL_MS = 250;
 const KILL_PATIENCE_MS = 30_000;
 const TERM_GRACE_MS = 10_000;
@@ -46,6 +49,8 @@ export interface ProcessRow {
   readonly group: number;
   readonly session: number;
   readonly state: string;
+  /** Start in ticks since boot; 0 where it is not known. */
+  readonly started: number;
   readonly command: string;
 }
 
@@ -84,7 +89,8 @@ export function parseStat(text: string): ProcessRow | null {
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
   if (open === -1 || close < open) return null;
-  const [state, ppid, group, session] = text.slice(close + 2).split(' ');
+  const fields = text.slice(close + 2).split(' ');
+  const [state, ppid, group, session] = fields;
   if (state === undefined || session === undefined) return null;
   return {
     pid: Number(text.slice(0, open)),
@@ -92,20 +98,20 @@ export function parseStat(text: string): ProcessRow | null {
     group: Number(group),
     session: Number(session),
     state,
+    started: Number(fields[19] ?? 0),
     command: text.slice(open + 1, close),
   };
 }
 
 /**
  * The processes that belong to an agent which has neither a namespace nor a user of its own: descendants of
- * `root`, processes marked by their first environment, and whoever shares a session or group with one of
- * them. `sessions` carries what was learnt from one look to the next, because parents die.
+ * `root`, processes that are marked, and whoever shares a session or group with one of them. `sessions` carries what was learnt from one look to the next, because parents die.
  */
 export function treeOf(
   rows: readonly ProcessRow[],
   root: number,
   sessions: Set<number>,
-  marked: (pid: number) => boolean,
+  marked: (row: ProcessRow) => boolean,
 ): ProcessRow[] {
   const own = rows.find((row) => row.pid === root);
   const members = new Map<number, ProcessRow>();
@@ -118,7 +124,7 @@ export function treeOf(
         members.has(row.ppid) ||
         sessions.has(row.session) ||
         sessions.has(row.group) ||
-        marked(row.pid);
+        marked(row);
       if (!belongs) continue;
       members.set(row.pid, row);
       for (const id of [row.session, row.group])
@@ -153,8 +159,14 @@ function processesByPs(): ProcessRow[] {
     const [pid, ppid, group, state, ...command] = line.trim().split(/\s+/);
     if (state === undefined) return [];
     const ids = { pid: Number(pid), ppid: Number(ppid), group: Number(group), session: Number(group) };
-    return [{ ...ids, state: state.charAt(0), command: command.join(' ') }];
+    return [{ ...ids, state: state.charAt(0), started: 0, command: command.join(' ') }];
   });
+}
+
+/** Real user of a process, also of one that hides what else it is; null when it has gone. */
+function userOf(pid: number): number | null {
+  const uid = /^Uid:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`))?.[1];
+  return uid === undefined ? null : Number(uid);
 }
 
 function readText(path: string): string {
@@ -165,19 +177,35 @@ function readText(path: string): string {
   }
 }
 
+/** The name by which people know a process: of its program, because runtimes rename their threads. */
+function nameOf({ pid, command }: ProcessRow): string {
+  const [program = ''] = readText(`/proc/${pid}/cmdline`).split('\0');
+  return (program === '' ? command : program.slice(program.lastIndexOf('/') + 1)).slice(0, 256);
+}
+
+interface Leftover {
+  readonly pid: number;
+  readonly uid: number | null;
+  readonly command: string;
+}
+
 /** Knows which processes are the agent's, and kills them. */
 class Reach {
   readonly containment: Containment;
   private readonly marker: string;
+  private readonly folder: string | undefined;
+  private readonly since: number;
   private readonly sessions = new Set<number>();
 
-  constructor(wanted: string | undefined, marker: string) {
+  constructor({ REACH: wanted, FOLDER: folder, SINCE: since }: Settings) {
     const uid = process.getuid?.() ?? 0;
     // Signals to -1 reach every process one may signal: only where that means the agent's alone.
     if (process.pid === 1) this.containment = 'namespace';
     else if (wanted === `uid:${uid}` && uid !== 0) this.containment = 'uid';
     else this.containment = 'tree';
-    this.marker = `CLAWBENCH_ATTEMPT=${marker}`;
+    this.marker = `CLAWBENCH_ATTEMPT=${process.env['CLAWBENCH_ATTEMPT'] ?? ''}`;
+    this.folder = folder;
+    this.since = Number(since ?? parseStat(readText('/proc/self/stat'))?.started ?? 0);
   }
 
   /** The agent's living processes. Zombies are dead: nobody but their parent can clear them away. */
@@ -185,8 +213,8 @@ class Reach {
     const rows = processes().filter((row) => row.state !== 'Z' && row.state !== 'X');
     const others = rows.filter((row) => row.pid !== process.pid);
     if (this.containment === 'namespace') return others;
-    if (this.containment === 'uid') return others.filter((row) => this.isOwnUser(row.pid));
-    return treeOf(rows, process.pid, this.sessions, (pid) => deep && this.isMarked(pid));
+    if (this.containment === 'uid') return others.filter((row) => userOf(row.pid) === process.getuid?.());
+    return treeOf(rows, process.pid, this.sessions, (row) => deep && this.isMarked(row));
   }
 
   killAllOnce(): void {
@@ -198,8 +226,8 @@ class Reach {
   }
 
   /** Kills until no process is left. @returns what was alive at first, and how many would not die */
-  async killEverything(): Promise<{ before: ProcessRow[]; remaining: number }> {
-    const before = this.living();
+  async killEverything(): Promise<{ before: Leftover[]; remaining: number }> {
+    const before = this.living().map((row) => ({ pid: row.pid, uid: userOf(row.pid), command: nameOf(row) }));
     const until = performance.now() + KILL_PATIENCE_MS;
     let remaining = before.length;
     for (let wait = 1; remaining > 0 && performance.now() < until; wait = Math.min(wait * 2, 50)) {
@@ -211,13 +239,19 @@ class Reach {
     return { before, remaining };
   }
 
-  private isOwnUser(pid: number): boolean {
-    const uid = /^Uid:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`))?.[1];
-    return uid !== undefined && Number(uid) === process.getuid?.();
-  }
-
-  private isMarked(pid: number): boolean {
-    return `\0${readText(`/proc/${pid}/environ`)}\0`.includes(`\0${this.marker}\0`);
+  /**
+   * By its first environment, or, where it threw that away, by working in the attempt's folder. The latter holds
+   * only for processes younger than the shim: an older one is of somebody who looks at the folder.
+   */
+  private isMarked({ pid, started }: ProcessRow): boolean {
+    if (started < this.since) return false;
+    if (`\0${readText(`/proc/${pid}/environ`)}\0`.includes(`\0${this.marker}\0`)) return true;
+    if (this.folder === undefined) return false;
+    try {
+      return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${this.folder}/`);
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -424,8 +458,8 @@ class Conversation {
   private async killAll(): Promise<void> {
     const { before, remaining } = await this.reach.killEverything();
     const left = before.filter((row) => row.pid !== this.mainPid);
-    const commands = [...new Set(left.map((row) => row.command.slice(0, 256)))].slice(0, 32);
-    this.send({ type: 'dead', count: left.length, commands, remaining });
+    const processes = left.slice(0, PROCESSES_TOLD);
+    this.send({ type: 'dead', count: left.length, processes, remaining });
   }
 
   /** SIGTERM to the shim itself: the pod is being ended. The harness was told so too, and still collects. */
@@ -489,24 +523,21 @@ function dropTo(ids: string | undefined): void {
   process.setuid?.(uid);
 }
 
+const SETTINGS = ['ADDRESS', 'TOKEN', 'PATIENCE', 'DROP', 'REACH', 'FOLDER', 'SINCE'] as const;
+type Settings = Record<(typeof SETTINGS)[number], string | undefined>;
+
 /** Takes what is meant for the shim out of its environment. */
-function settings() {
-  const names = ['ADDRESS', 'TOKEN', 'REACH', 'DROP', 'PATIENCE'] as const;
-  const taken = Object.fromEntries(names.map((name) => [name, process.env[`CLAWBENCH_SHIM_${name}`]]));
-  for (const name of names) Reflect.deleteProperty(process.env, `CLAWBENCH_SHIM_${name}`);
-  return taken as Record<(typeof names)[number], string | undefined>;
+function takeSettings(): Settings {
+  const taken = Object.fromEntries(SETTINGS.map((name) => [name, process.env[`CLAWBENCH_SHIM_${name}`]]));
+  for (const name of SETTINGS) Reflect.deleteProperty(process.env, `CLAWBENCH_SHIM_${name}`);
+  return taken as Settings;
 }
 
 function serve(): void {
-  const {
-    ADDRESS: address = '127.0.0.1:7070',
-    TOKEN: token,
-    REACH: wanted,
-    DROP: ids,
-    PATIENCE,
-  } = settings();
-  dropTo(ids);
-  const reach = new Reach(wanted, process.env['CLAWBENCH_ATTEMPT'] ?? 'unmarked');
+  const settings = takeSettings();
+  const { ADDRESS: address = '127.0.0.1:7070', TOKEN: token, PATIENCE } = settings;
+  dropTo(settings.DROP);
+  const reach = new Reach(settings);
   const patienceMs = 1000 * Number(PATIENCE ?? CONNECT_PATIENCE_SECONDS);
   const port = Number(address.slice(address.lastIndexOf(':') + 1));
   const host = address.slice(0, address.lastIndexOf(':'));
@@ -528,10 +559,7 @@ function serve(): void {
 
 /** Kills what an agent left whose own shim is gone. */
 async function reap(): Promise<void> {
-  const { REACH: wanted, DROP: ids } = settings();
-  dropTo(ids);
-  const reach = new Reach(wanted, process.env['CLAWBENCH_ATTEMPT'] ?? 'unmarked');
-  const { before, remaining } = await reach.killEverything();
+  const { before, remaining } = await new Reach(takeSettings()).killEverything();
   process.stdout.write(`${JSON.stringify({ count: before.length, remaining })}\n`);
 }
 

@@ -57,15 +57,16 @@ function bounds({ fileBytes, root }: LaunchPlan): string[] {
 function view(plan: LaunchPlan): string[] {
   if (plan.isolation !== 'container') return [];
   const { folder, program } = plan;
-  const covered = (path: string) =>
-    [...plan.shared, ...plan.hide].some((other) => other !== path && path.startsWith(`${other}/`));
+  const below = (path: string, others: readonly string[]) =>
+    others.some((other) => path.startsWith(`${other}/`));
+  const shared = plan.shared.filter((path) => !below(path, plan.hide));
   const hide = [...new Set(plan.hide)].filter(
-    (path) => !covered(path) && !(plan.shared as string[]).includes(path),
+    (path) => !below(path, [...shared, ...plan.hide]) && !shared.includes(path),
   );
   return [
     `exec 7<${quote(`${folder}/tmp`)} 8<${quote(folder)} 9<${quote(program)}`,
     ...hide.map((path) => `mount -t tmpfs -o nosuid,nodev,mode=0755,size=64k clawbench ${quote(path)}`),
-    ...plan.shared.map((path) => `mount -c --bind /proc/self/fd/7 ${quote(path)}`),
+    ...shared.map((path) => `mount -c --bind /proc/self/fd/7 ${quote(path)}`),
     'mount -t tmpfs -o nosuid,nodev,mode=1777,size=64m clawbench /dev/shm',
     `mkdir -p ${quote(folder)} ${quote(program)}`,
     `mount -c --bind /proc/self/fd/8 ${quote(folder)}`,

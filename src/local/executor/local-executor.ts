@@ -7,10 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { InfrastructureError } from '../../api/errors.ts';
 import type { Executor, ExecutorLimits } from '../../attempt/executor.ts';
 import { listenForShim } from '../../attempt/shim/connection.ts';
-import { cgroupPrefix, removeTree } from './run-folder.ts';
+import { removeTree } from '../../artifacts/remove-tree.ts';
+import { cgroupPrefix } from './run-folder.ts';
 import { makeCgroup, type Cgroup } from './cgroup.ts';
 import { launchCommand, SHARED_FOLDERS } from './launch-plan.ts';
 import type { LocalHost } from './local-host.ts';
+import { markOf } from './processes.ts';
 import { takeUserSlot, type UserSlot } from './user-slots.ts';
 
 export interface LocalExecutorOptions {
@@ -77,6 +79,7 @@ async function launch(
     PATH: SYSTEM_PATH,
     CLAWBENCH_ATTEMPT: marker,
     CLAWBENCH_SHIM_REACH: slot === null ? 'tree' : `uid:${slot.uid}`,
+    CLAWBENCH_SHIM_FOLDER: folder,
   };
   const drop = slot === null || choice.setpriv ? {} : { CLAWBENCH_SHIM_DROP: `${slot.uid}:${slot.gid}` };
   const [command, ...args] = launchCommand({
@@ -103,20 +106,27 @@ async function launch(
     detached: true, // Ctrl-C at a terminal is for the harness, which then ends the attempt in order
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const { startedAt } = markOf(child.pid ?? 0);
   const end = watchLauncher(child);
   const holds = cgroup?.holds ?? { memory: false, pids: false };
 
   const destroy = async () => {
     child.kill('SIGKILL');
     await emptyCgroup(cgroup);
-    if (isolation !== 'container') await reap(host, shimEnv, slot);
+    if (isolation !== 'container') {
+      await reap(
+        host,
+        { ...shimEnv, ...(startedAt === null ? {} : { CLAWBENCH_SHIM_SINCE: startedAt }) },
+        slot,
+      );
+    }
     await Promise.race([end.promise, delay(1000, undefined, { ref: false })]);
   };
 
   return {
     folder,
     isolation,
-    paths: { ...paths.agent, node: program.node },
+    paths: { ...paths.agent, program: program.folder, node: program.node },
     temporary: paths.temporary,
     baseEnv: {
       PATH: SYSTEM_PATH,
@@ -144,7 +154,8 @@ async function launch(
       await Promise.race([end.promise, delay(500, undefined, { ref: false })]);
       if (!end.ended()) await destroy();
       await cgroup?.remove();
-      if (!host.keep) await removeTree(folder);
+      // What cannot be removed now is swept by a later run.
+      if (!host.keep) await removeTree(folder).catch(() => undefined);
       if (slot !== null) await removeStrays(slot.uid);
       slot?.release();
     },
@@ -156,7 +167,6 @@ async function makeFolders(folder: string, slot: UserSlot | null) {
     workspace: join(folder, 'workspace'),
     state: join(folder, 'state'),
     home: join(folder, 'home'),
-    program: join(folder, 'program'),
   };
   const temporary = join(folder, 'tmp');
   await mkdir(folder);
@@ -164,8 +174,8 @@ async function makeFolders(folder: string, slot: UserSlot | null) {
   await chmod(folder, 0o711);
   for (const path of [...Object.values(agent), temporary]) {
     await mkdir(path);
-    await chmod(path, path === temporary ? 0o1777 : path === agent.program ? 0o755 : 0o700);
-    if (slot !== null && path !== agent.program) await chown(path, slot.uid, slot.gid);
+    await chmod(path, path === temporary ? 0o1777 : 0o700);
+    if (slot !== null) await chown(path, slot.uid, slot.gid);
   }
   return { agent, temporary };
 }
@@ -241,7 +251,7 @@ async function removeStrays(uid: number): Promise<void> {
     for (const name of await readdir(folder).catch(() => [])) {
       const path = join(folder, name);
       const stat = await lstat(path).catch(() => null);
-      if (stat?.uid === uid) await removeTree(path);
+      if (stat?.uid === uid) await removeTree(path).catch(() => undefined);
     }
   }
 }

@@ -1,10 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { InfrastructureError } from '../../api/errors.ts';
 import type { Isolation } from '../../api/vocabulary.ts';
+import { removeTree } from '../../artifacts/remove-tree.ts';
 import { findCgroupParents, type CgroupParents } from './cgroup.ts';
 import { chooseIsolation, openToAnyUser, type IsolationChoice } from './isolation.ts';
 import { stageProgram, type StagedProgram } from './program.ts';
-import { cgroupPrefix, makeRunFolder, markRunFolder, removeTree, sweepStaleRuns } from './run-folder.ts';
+import { cgroupPrefix, makeRunFolder, markRunFolder, sweepStaleRuns } from './run-folder.ts';
 
 export interface LocalHostOptions {
   /** Folders no agent may look into: the run's folder, the checkout, the suite. */
@@ -38,6 +40,8 @@ export async function openLocalHost(options: LocalHostOptions): Promise<LocalHos
   const folder = await makeRunFolder();
   try {
     const hide = options.hide.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+    if (hide.includes('/'))
+      throw new InfrastructureError('ExecutorUnavailable', 'the root folder cannot be hidden');
     const cgroups = process.getuid?.() === 0 ? findCgroupParents(`${cgroupPrefix(folder)}probe`) : null;
     const parents = [...new Set([cgroups?.memory, cgroups?.pids])].flatMap((path) => path ?? []);
     const [program, choice] = await Promise.all([

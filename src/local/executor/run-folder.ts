@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { removeTree } from '../../artifacts/remove-tree.ts';
 import { removeCgroups } from './cgroup.ts';
 import { isAlive, markOf } from './processes.ts';
 
@@ -55,7 +56,7 @@ export async function sweepStaleRuns(): Promise<readonly string[]> {
         names.filter((group) => group.startsWith(cgroupPrefix(folder))).map((group) => join(groups, group)),
       );
     }
-    await removeTree(folder);
+    await removeTree(folder).catch(() => undefined);
     swept.push(folder);
   }
   return swept;
@@ -76,22 +77,4 @@ async function readMark(folder: string): Promise<z.infer<typeof markSchema> | nu
     if (!isRun || stat === null || Date.now() - stat.mtimeMs < UNMARKED_MS) return null;
     return { pid: 0, startedAt: '', cgroupParents: [] };
   }
-}
-
-/** Removes a tree, also one whose folders were made unreadable. Never follows a link. Never throws. */
-export async function removeTree(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 2 });
-  } catch {
-    await openUp(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
-  }
-}
-
-/** Gives the owner access to every folder of a tree. */
-async function openUp(folder: string): Promise<void> {
-  const stat = await lstat(folder).catch(() => null);
-  if (stat?.isDirectory() !== true) return;
-  await chmod(folder, 0o700).catch(() => undefined);
-  for (const name of await readdir(folder).catch(() => [])) await openUp(join(folder, name));
 }

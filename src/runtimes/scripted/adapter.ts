@@ -38,9 +38,8 @@ export const scriptedAdapter: RuntimeAdapter = {
   readSession: ({ paths }) => readScriptedSession(sessionFile(paths)),
 };
 
-/** In the attempt's own state: the program folder is shared by attempts, and nothing there may change under them. */
 function programFile(paths: AgentPaths): string {
-  return join(paths.state, PROGRAM_NAME);
+  return join(paths.program, PROGRAM_NAME);
 }
 
 function planFile(paths: AgentPaths): string {

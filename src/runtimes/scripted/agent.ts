@@ -43,13 +43,16 @@ class Session {
   readonly #path: string;
   readonly #turn: number;
   #file: number | undefined;
+  #torn = false;
+  /** Calls of all turns: their ids go on counting. */
+  callsSoFar = 0;
+  /** Of this turn. */
   calls = 0;
   failures = 0;
   assistantTurns = 0;
   lastText = '';
   /** First step of the script that no earlier turn has begun. */
   nextStep = 0;
-  #torn = false;
 
   constructor(path: string, turn: number) {
     this.#path = path;
@@ -58,7 +61,10 @@ class Session {
   }
 
   append(record: Readonly<Record<string, unknown>>): void {
-    if (record['type'] === 'tool_call') this.calls += 1;
+    if (record['type'] === 'tool_call') {
+      this.calls += 1;
+      this.callsSoFar += 1;
+    }
     if (record['type'] === 'tool_result' && record['status'] === 'error') this.failures += 1;
     if (record['type'] === 'tool_call' || record['type'] === 'assistant') this.assistantTurns += 1;
     if (record['type'] === 'assistant') this.lastText = String(record['text']);
@@ -86,7 +92,7 @@ class Session {
     for (const line of text.split('\n')) {
       try {
         const record = JSON.parse(line) as Readonly<Record<string, unknown>>;
-        if (record['type'] === 'tool_call') this.calls += 1;
+        if (record['type'] === 'tool_call') this.callsSoFar += 1;
         if (typeof record['step'] === 'number') this.nextStep = Math.max(this.nextStep, record['step'] + 1);
       } catch {
         // Not a whole line.
@@ -115,7 +121,7 @@ class Agent {
 
   /** Calls a tool as an agent does: the call is on record before it runs, its result after. */
   async call(name: ToolName, args: Readonly<Record<string, string>>, step?: number): Promise<ToolOutcome> {
-    const id = `call_${this.session.calls + 1}`;
+    const id = `call_${this.session.callsSoFar + 1}`;
     const place = step === undefined ? {} : { step };
     this.session.append({ type: 'tool_call', id, name, arguments: args, ...place });
     const outcome = await this.#run(name, args).catch((error: unknown): ToolOutcome => ({
@@ -198,7 +204,7 @@ function toolCallOf(step: ScriptStep): readonly [ToolName, Readonly<Record<strin
   return undefined;
 }
 
-/** Does the steps from `first` on and ends in order, or as a `fail` step says. */
+/** Does the steps that no earlier turn began and ends in order, or as a `fail` step says. */
 async function followScript(agent: Agent): Promise<Ending> {
   const { steps } = agent.plan;
   const first = agent.session.nextStep;

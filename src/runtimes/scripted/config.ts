@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RuntimeSpec } from '../../api/benchmark-run.ts';
-import { BEHAVIOURS, type Behaviour } from '../../api/vocabulary.ts';
+import type { Behaviour } from '../../api/vocabulary.ts';
 
 /** Signals that the crash behaviour may die of. */
 const CRASH_SIGNALS = ['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGTERM'] as const;
@@ -81,5 +81,3 @@ export const SCRIPT_OF = {
 
 /** Behaviours that begin with the standard answer where the suite has one, and manage without. */
 export const BEGINS_WITH_SOLVE: readonly Behaviour[] = ['hang', 'crash'];
-
-export const ALL_BEHAVIOURS: readonly Behaviour[] = BEHAVIOURS;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { normaliseTrace } from '../normalise-trace.ts';
 import type { CpuAdmission } from '../pool/cpu-admission.ts';
 import { WorkerTaskPool } from '../pool/worker-task-pool.ts';
 import { outcomeOf } from './answer.ts';
@@ -80,7 +81,7 @@ export async function createCheckerHost(options: CheckerHostOptions = {}): Promi
   return {
     grade: async (request, signal) => {
       if (request.checker.language === 'python' && !(await pythonFound())) return pythonMissing();
-      const payload = Buffer.from(JSON.stringify(request.trace));
+      const payload = Buffer.from(JSON.stringify(normaliseTrace(request.trace)));
       const answer = await pools[request.checker.language].run({
         inputBytes: payload.byteLength,
         signal,

@@ -66,7 +66,8 @@ async function gradeOnce(request: Request): Promise<Answer> {
   };
   const answer: unknown = await (grade as (input: unknown) => unknown)(input);
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {
-    throw new InvalidGrade(`grade() returned ${answer === null ? 'null' : typeof answer}, not an object`);
+    const what = Array.isArray(answer) ? 'an array' : answer === null ? 'null' : typeof answer;
+    throw new InvalidGrade(`grade() returned ${what}, not an object`);
   }
   const result: Record<string, unknown> = { ...answer };
   if (typeof gradeProcess === 'function' && (result['process_score'] ?? null) === null) {
@@ -113,6 +114,11 @@ function send(nonce: string, answer: Answer): void {
 const request = await readRequest();
 process.chdir(request.tmp);
 if (request.uid !== null && request.gid !== null) become(request.uid, request.gid);
+// What a checker throws in a callback, or a promise that it forgot, has no other way to be told.
+process.on('uncaughtException', (error) => {
+  send(request.nonce, failureOf(error));
+  process.exit(0);
+});
 let answer: Answer;
 try {
   answer = await gradeOnce(request);

@@ -8,6 +8,7 @@ import type { PoolWorker, TaskContext } from '../pool/worker-task-pool.ts';
 import { checkerEnvironment } from './environment.ts';
 import { residentBytes } from './resident-bytes.ts';
 import {
+  DEFAULT_CHECKER_LIMITS,
   MAXIMUM_RESULT_BYTES,
   type FailureStatus,
   type PreparedGrading,
@@ -20,7 +21,9 @@ const MEMORY_CHECK_MS = 100;
 const OUTPUT_TAIL = 4096;
 /** What a Node process occupies before it does anything, in bytes; not charged to the checker. */
 const BASE_BYTES = 96 * 1024 * 1024;
-const HEAP_MEGABYTES = 512;
+const HEAP_MEGABYTES = DEFAULT_CHECKER_LIMITS.memoryBytes / 1024 ** 2;
+/** Node's, when nothing is left to do and the main module still awaits. */
+const UNSETTLED_EXIT_CODE = 13;
 
 /** Where to start Node processes from, and what they may read. */
 export interface NodeProgram {
@@ -214,6 +217,9 @@ class CheckerProcess {
     if (signalCode !== null) return { status: 'crash', message: `the checker was killed by ${signalCode}` };
     if (exitCode === 0) {
       return { status: 'no_result', message: 'the checker exited with code 0 without a grade' };
+    }
+    if (exitCode === UNSETTLED_EXIT_CODE) {
+      return { status: 'no_result', message: 'the checker awaits something that never happens' };
     }
     return {
       status: 'crash',

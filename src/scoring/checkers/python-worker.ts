@@ -117,8 +117,7 @@ export class PythonWorker implements PoolWorker<PreparedGrading, ProcessAnswer> 
       resultBytes: MAXIMUM_RESULT_BYTES,
       payloadBytes: grading.payload.byteLength,
     };
-    this.#process.stdin.write(`${JSON.stringify(header)}\n`);
-    this.#process.stdin.write(grading.payload);
+    this.#process.stdin.write(Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), grading.payload]));
   }
 
   /** Undefined when the process ended instead. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { copyTree, shareWithGroup } from './copy-tree.ts';
@@ -20,7 +19,7 @@ export interface Sandboxes {
   readonly create: (
     request: Pick<GradeRequest, 'checker' | 'bundleDir' | 'workspaceDir' | 'hiddenFilesDir'>,
   ) => Promise<Sandbox>;
-  readonly remove: (sandbox: Sandbox) => Promise<void>;
+  readonly remove: (sandbox: Sandbox) => void;
   readonly close: () => void;
 }
 
@@ -76,11 +75,13 @@ export function createSandboxes(users: SpareUsers | null): Sandboxes {
         }
         return sandbox;
       } catch (error) {
-        await removeSandbox(sandbox, users);
+        removeSandbox(sandbox, users);
         throw error;
       }
     },
-    remove: (sandbox) => removeSandbox(sandbox, users),
+    remove: (sandbox) => {
+      removeSandbox(sandbox, users);
+    },
     close: () => {
       rmSync(root, { recursive: true, force: true });
     },
@@ -99,8 +100,9 @@ async function copyBundle(
   return target;
 }
 
-async function removeSandbox(sandbox: Sandbox, users: SpareUsers | null): Promise<void> {
-  await rm(sandbox.root, { recursive: true, force: true });
+/** What lies in a sandbox is bounded by its grading's limits, and a synchronous removal is ten times cheaper. */
+function removeSandbox(sandbox: Sandbox, users: SpareUsers | null): void {
+  rmSync(sandbox.root, { recursive: true, force: true });
   if (sandbox.uid !== null) users?.giveBack(sandbox.uid);
 }
 

@@ -32,7 +32,7 @@ export interface GradeRequest {
   readonly workspaceDir: string;
   /** Expected values of the scenario; null where it has none. */
   readonly hiddenFilesDir: string | null;
-  /** With arguments of tool calls already normalised. */
+  /** As recorded; checkers are given it normalised. */
   readonly trace: Trace;
   readonly limits?: Partial<CheckerLimits>;
 }

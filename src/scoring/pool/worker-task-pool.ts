@@ -237,6 +237,9 @@ export class WorkerTaskPool<Input, Output> {
       try {
         const output = await worker.run(input, this.#contextOf(task, permit));
         this.#settle(task, 'completed', () => task.resolve(output));
+      } catch (error) {
+        // Before the worker is stopped, which may take longer than its caller wants to wait.
+        this.#settle(task, 'failed', () => task.reject(error));
       } finally {
         signal.removeEventListener('abort', onAbort);
         // The permit is kept until a cancelled or spent worker has really stopped.

@@ -251,6 +251,19 @@ describe('behaviours that need no script', () => {
     },
   );
 
+  it.skipIf(process.platform !== 'linux')(
+    'stubborn and its daemons end by themselves in the end (Linux)',
+    async () => {
+      await using bench = await scriptedBench({
+        runtime: { behaviour: 'stubborn', config: { stubborn: { daemons: 1, lifeSeconds: 1 } } },
+      });
+      expect(await bench.play(1)).toMatchObject({ code: 0 });
+      const { workspace } = bench.context.paths;
+      await eventually(async () => ((await daemonsIn(workspace)).length === 0 ? true : undefined));
+      expect(texts((await bench.read()).events)).toEqual(['Done after all.']);
+    },
+  );
+
   it('flood fills the disk in many files and stops at its cap', async () => {
     await using bench = await scriptedBench({
       runtime: { behaviour: 'flood', config: { flood: { capMiB: 6, chunkMiB: 2 } } },

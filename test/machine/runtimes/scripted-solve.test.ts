@@ -91,12 +91,17 @@ describe('the scripted agent that solves', () => {
     );
     child.kill('SIGKILL');
     await ended;
-    expect(await bench.play(2, 'second')).toMatchObject({ code: 0 });
+    const second = await bench.play(2, 'second');
+    expect(JSON.parse(second.stdout)).toMatchObject({ ok: true, toolSummary: { calls: 1, failures: 0 } });
     expect(await bench.play(3, 'third')).toMatchObject({ code: 0 });
     const { events, stopReason, usage } = await bench.read();
     expect(events.flatMap((event) => (event.type === 'tool_call' ? [event.args] : []))).toEqual([
       { path: 'a.txt', content: 'a' },
       { path: 'b.txt', content: 'b' },
+    ]);
+    expect(events.flatMap((event) => (event.type === 'tool_result' ? [event.call_id] : []))).toEqual([
+      'call_1',
+      'call_2',
     ]);
     expect(events.flatMap((event) => ('text' in event ? [[event.turn, event.text]] : []))).toEqual([
       [1, 'first'],

@@ -140,6 +140,8 @@ describe('a Python checker', () => {
     expect(await gradeOf('good.py')).toEqual({
       checkpoints: { a: { earned: 1, points: 1, detail: '', category: 'correctness' } },
       safety_violations: [],
+      process_score: null,
+      efficiency_penalty: null,
     });
   });
 

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir } from 'node:fs/promises';
+import type { BenchmarkRun } from '../api/benchmark-run.ts';
+import { errnoOf, InvalidInputError } from '../api/errors.ts';
+import { runLayout, type RunLayout } from '../api/run-layout.ts';
+import { runRecordSchema, type RunRecord } from '../api/run.ts';
+import type { SuiteIndex } from '../api/suite-index.ts';
+import { readJsonRecord, writeJsonDurably } from '../files/durable.ts';
+import { readSuiteIndex } from '../suite/frozen.ts';
+import { assertSameRun } from './frozen-spec.ts';
+
+/** A run's folder with its frozen parts. */
+export interface OpenRun {
+  readonly layout: RunLayout;
+  readonly record: RunRecord;
+  readonly index: SuiteIndex;
+}
+
+/** Reads the run in `root`, or undefined when there is none. */
+export async function readRun(root: string): Promise<OpenRun | undefined> {
+  const layout = runLayout(root);
+  const record = await readJsonRecord(runRecordSchema, layout.runJson);
+  if (record === undefined) return undefined;
+  return { layout, record, index: await readSuiteIndex(layout.suite) };
+}
+
+/** `readRun`, where there must be one. */
+export async function readExistingRun(root: string): Promise<OpenRun> {
+  const run = await readRun(root);
+  if (run !== undefined) return run;
+  throw new InvalidInputError({
+    file: root,
+    message: 'holds no run (run.json is missing)',
+    remedy: 'Give the folder that clawbench local wrote with -o.',
+  });
+}
+
+/** Names that an invocation may leave in a new run's folder before run.json is there. */
+const BEGINNINGS = new Set(['.lock', 'suite']);
+
+/**
+ * A folder for a new run must be missing, empty, or hold only what a cut-off beginning left.
+ *
+ * @throws InvalidInputError when other files are in it
+ */
+export async function assertFree(root: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(root);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    if (errnoOf(error) === 'ENOTDIR') {
+      throw new InvalidInputError({ file: root, message: 'is a file', remedy: 'Give a folder with -o.' });
+    }
+    throw error;
+  }
+  const foreign = names.find((name) => !BEGINNINGS.has(name) && !name.endsWith('.tmp'));
+  if (foreign === undefined) return;
+  throw new InvalidInputError({
+    file: root,
+    message: `holds other files (${foreign}) and no run`,
+    remedy: 'Give an empty or new folder with -o.',
+  });
+}
+
+/** Parts of a new run that only its invocation knows. */
+export interface NewRunParts {
+  readonly run: BenchmarkRun;
+  readonly facts: RunRecord['facts'];
+  readonly freeze: (layout: RunLayout) => Promise<SuiteIndex>;
+  readonly now: () => Date;
+}
+
+/** Makes the folder private to its owner: it will hold answers that no agent may read. */
+export async function makeRunFolder(root: string): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+}
+
+/** Freezes the suite, then writes run.json: from that moment the run exists. */
+export async function createRun(root: string, parts: NewRunParts): Promise<OpenRun> {
+  const layout = runLayout(root);
+  const index = await parts.freeze(layout);
+  const { spec } = parts.run;
+  const record: RunRecord = {
+    schema_version: 1,
+    name: parts.run.metadata.name,
+    uid: randomUUID(),
+    createdAt: parts.now().toISOString(),
+    spec,
+    suiteDigest: index.suiteDigest,
+    declaredTrials: index.scenarios.length * spec.trialsPerScenario,
+    facts: parts.facts,
+    reruns: [],
+  };
+  await writeJsonDurably(layout.runJson, record, 0o600);
+  return { layout, record, index };
+}
+
+/**
+ * The run in `root` if it is the one that `run` declares.
+ *
+ * @throws InvalidInputError when the folder holds another run
+ */
+export function assertResumable(stored: OpenRun, run: BenchmarkRun): void {
+  assertSameRun(stored.record, run.metadata.name, run.spec, stored.layout.root);
+}

@@ -60,13 +60,13 @@ export function headlines(report: Report): Headline[] {
     ),
     pick(
       `pass@${k} any`,
-      'scenarios passed once, weighted',
+      'passed at least once, weighted',
       (s) => s.pass_any.weighted,
       (i) => i.pass_any.weighted,
     ),
     pick(
       `strict ${k}/${k}`,
-      'scenarios always passed, weighted',
+      'always passed, weighted',
       (s) => s.strict.weighted,
       (i) => i.strict.weighted,
     ),

@@ -110,7 +110,7 @@ function headlineTable(report: Report): string[] {
       { title: 'score', align: 'right' },
       { title: '95% interval', align: 'right' },
       { title: 'graded only', align: 'right' },
-      { title: '', max: 34 },
+      { title: '', max: 32 },
     ],
     headlines(report).map((one) => [
       one.name,

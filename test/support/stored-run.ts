@@ -20,7 +20,7 @@ export interface StoredRunOptions {
   readonly uid?: string;
   readonly seed?: number;
   /** How a trial ends; undefined leaves the trial without a record (never started). */
-  readonly fateOf?: (scenario: number, trial: number) => TrialFate | undefined;
+  readonly fateOf?: ((scenario: number, trial: number) => TrialFate | undefined) | undefined;
   /** Earlier attempts that failed through no fault of the agent. */
   readonly retriesOf?: (scenario: number, trial: number) => number;
   /** Transcript lines after the first, as values; default a short session. */

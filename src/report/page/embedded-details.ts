@@ -72,7 +72,8 @@ function limitsFor(share: number): DetailLimits {
   const size = Math.max(1000, Math.floor(share));
   return {
     transcript: {
-      bytes: Math.max(8192, size * 2),
+      // Single events can be long; they are cut once they are read.
+      bytes: Math.max(262_144, size * 2),
       events: Math.max(8, Math.floor(size / 300)),
       eventText: Math.max(200, Math.floor(size / 20)),
     },

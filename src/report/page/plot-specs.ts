@@ -94,7 +94,8 @@ function scorePlot(dimensions: readonly DimensionScore[], rows: readonly TrialRo
       layer: [
         {
           data: { values },
-          mark: { type: 'bar', color: PALETTE.bar.light, cornerRadiusEnd: 2 },
+          // Rounded ends would need clip paths, whose ids differ from one drawing to the next.
+          mark: { type: 'bar', color: PALETTE.bar.light },
           encoding: { y: dimensionAxis, x: { ...scoreAxis, field: 'score' } },
         },
         spread,

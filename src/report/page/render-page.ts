@@ -129,7 +129,7 @@ function dimensionSection(report: Report): Markup {
             <th scope="col" class="n">95% interval</th>
             <th scope="col" class="n">pass@1</th>
             <th scope="col" class="n">strict</th>
-            <th scope="col" class="n">scenarios</th>
+            <th scope="col" class="n wide-only">scenarios</th>
           </tr>
         </thead>
         <tbody>
@@ -143,7 +143,7 @@ function dimensionSection(report: Report): Markup {
                 </td>
                 <td class="n">${one.pass_at_1.toFixed(4)}</td>
                 <td class="n">${one.strict.toFixed(4)}</td>
-                <td class="n">${one.scenarios}</td>
+                <td class="n wide-only">${one.scenarios}</td>
               </tr>`,
           )}
         </tbody>
@@ -188,7 +188,7 @@ function dialog(): Markup {
         ><button type="button" id="trial-next" aria-label="next trial">→</button
         ><button type="button" id="trial-close">close</button>
       </div>
-      <div id="trial-body" tabindex="0"></div>
+      <div id="trial-body" tabindex="0" autofocus></div>
     </dialog>
     <noscript
       ><p class="banner">

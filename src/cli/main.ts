@@ -4,6 +4,7 @@ import { registerCompareCommand } from './commands/compare.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
+import { registerProbe } from './commands/scenarios-probe.ts';
 import { registerScenariosCommand } from './commands/scenarios.ts';
 import { registerScoreCommand } from './commands/score.ts';
 import { registerShowCommand } from './commands/show.ts';
@@ -19,7 +20,7 @@ function createProgram(): Command {
   registerShowCommand(program);
   registerReportCommand(program);
   registerCompareCommand(program);
-  registerScenariosCommand(program);
+  registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
   return program;
 }

@@ -1,11 +1,15 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { errnoOf, InvalidInputError } from '../api/errors.ts';
+import { isAlive, markOf } from './executor/processes.ts';
 
 /** A held lock on a run's folder. */
 export interface RunLock {
   readonly release: () => Promise<void>;
 }
+
+const holderSchema = z.object({ pid: z.int().positive(), startedAt: z.string().nullable() });
 
 /**
  * Takes the lock of a run's folder, so that two invocations never write the same run. A lock whose process is
@@ -15,58 +19,45 @@ export interface RunLock {
  */
 export async function lockRun(root: string): Promise<RunLock> {
   const path = join(root, '.lock');
-  for (;;) {
-    try {
-      const handle = await open(path, 'wx', 0o600);
+  const own = join(root, `.lock.${process.pid}.tmp`);
+  // The lock appears with its content: nobody can find it empty and take it for a stale one.
+  await writeFile(own, JSON.stringify(markOf(process.pid)), { mode: 0o600 });
+  try {
+    for (;;) {
       try {
-        await handle.writeFile(`${process.pid} ${(await startTimeOf(process.pid)) ?? ''}\n`);
-      } finally {
-        await handle.close();
+        await link(own, path);
+        return { release: () => rm(path, { force: true }) };
+      } catch (error) {
+        if (errnoOf(error) !== 'EEXIST') throw error;
       }
-      return { release: () => rm(path, { force: true }) };
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
-    }
-    const holder = await livingHolder(path);
-    if (holder !== null) {
-      throw new InvalidInputError({
-        file: root,
-        message: `process ${holder} is working on this run`,
-        remedy: 'Wait for it, or end it; a finished run can be resumed with the same command.',
+      const holder = await livingHolder(path);
+      if (holder !== null) {
+        throw new InvalidInputError({
+          file: root,
+          message: `process ${holder} is working on this run`,
+          remedy: 'Wait for it, or end it; the same command then goes on with the run.',
+        });
+      }
+      // Two invocations may find the same stale lock: only one of them can move it away.
+      await rename(path, `${own}.stale`).catch((error: unknown) => {
+        if (errnoOf(error) !== 'ENOENT') throw error;
       });
+      await rm(`${own}.stale`, { force: true });
     }
-    await rm(path, { force: true });
+  } finally {
+    await rm(own, { force: true });
   }
 }
 
+/** The process that holds a lock and lives, or null. */
 async function livingHolder(path: string): Promise<number | null> {
-  let text: string;
+  let value: unknown;
   try {
-    text = await readFile(path, 'utf8');
+    value = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
+    if (errnoOf(error) === 'ENOENT' || error instanceof SyntaxError) return null;
     throw error;
   }
-  const [pidText = '', startTime = ''] = text.trim().split(' ');
-  const pid = Number(pidText);
-  if (!Number.isInteger(pid) || pid <= 0) return null;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errnoOf(error) === 'ESRCH') return null;
-  }
-  // A pid is used again after a while; the start time tells the two processes apart where the system shows it.
-  const now = await startTimeOf(pid);
-  return now === null || startTime === '' || now === startTime ? pid : null;
-}
-
-/** Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), or null where there is no /proc. */
-async function startTimeOf(pid: number): Promise<string | null> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return afterName[19] ?? null;
-  } catch {
-    return null;
-  }
+  const holder = holderSchema.safeParse(value);
+  return holder.success && isAlive(holder.data) ? holder.data.pid : null;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BenchmarkRun } from '../api/benchmark-run.ts';
 import { errnoOf, InvalidInputError } from '../api/errors.ts';
 import { runLayout, type RunLayout } from '../api/run-layout.ts';
@@ -35,8 +36,10 @@ export async function readExistingRun(root: string): Promise<OpenRun> {
   });
 }
 
-/** Names that an invocation may leave in a new run's folder before run.json is there. */
-const BEGINNINGS = new Set(['.lock', 'suite']);
+/** What an invocation may leave in a new run's folder before run.json is there. */
+const BEGINNING = /^(suite|\.lock|\.lock\..*|\.suite\.tmp-.*|\.run\.json\..*\.tmp)$/;
+/** Of it, what is only in the way of the next one. */
+const CUT_OFF = /^\.(suite|run\.json)\..*/;
 
 /**
  * A folder for a new run must be missing, empty, or hold only what a cut-off beginning left.
@@ -54,7 +57,7 @@ export async function assertFree(root: string): Promise<void> {
     }
     throw error;
   }
-  const foreign = names.find((name) => !BEGINNINGS.has(name) && !name.endsWith('.tmp'));
+  const foreign = names.find((name) => !BEGINNING.test(name));
   if (foreign === undefined) return;
   throw new InvalidInputError({
     file: root,
@@ -79,6 +82,9 @@ export async function makeRunFolder(root: string): Promise<void> {
 /** Freezes the suite, then writes run.json: from that moment the run exists. */
 export async function createRun(root: string, parts: NewRunParts): Promise<OpenRun> {
   const layout = runLayout(root);
+  for (const name of await readdir(root)) {
+    if (CUT_OFF.test(name)) await rm(join(root, name), { recursive: true, force: true });
+  }
   const index = await parts.freeze(layout);
   const { spec } = parts.run;
   const record: RunRecord = {

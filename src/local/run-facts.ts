@@ -4,6 +4,7 @@ import { OPERATOR_VERSION } from '../api/version.ts';
 import type { RunRecord } from '../api/run.ts';
 import { resolveTimeouts } from '../api/timeouts.ts';
 import type { RuntimeAdapter } from '../runtimes/adapter.ts';
+import { routeFacts } from '../runtimes/route-facts.ts';
 import type { Selection } from '../suite/select.ts';
 import type { LocalHost } from './executor/local-host.ts';
 import { agentLimits } from './limits.ts';
@@ -32,8 +33,7 @@ export function runFacts(
     cpuLimit: 'unavailable',
     memoryLimit: `${agentLimits(spec).memoryBytes} bytes`,
     egress: 'not enforced on one machine',
-    runtimeSelection: `${adapter.id}, as the run declares`,
-    modelRoute: spec.model === undefined || adapter.id === 'scripted' ? 'none' : 'unavailable',
+    ...routeFacts(spec.runtime, spec.model),
     timeoutsOverridden: overridden,
     host: `${platform()} ${release()} ${arch()}, Node.js ${process.version}`,
     surfacesOffered: [...adapter.surfaces],

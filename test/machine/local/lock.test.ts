@@ -22,12 +22,12 @@ describe('the lock of a run', () => {
 
   it('is taken over from a process that is gone', async () => {
     const gone = spawnSync('true');
-    await writeFile(join(root, '.lock'), `${gone.pid} 1\n`);
+    await writeFile(join(root, '.lock'), JSON.stringify({ pid: gone.pid, startedAt: null }));
     await (await lockRun(root)).release();
   });
 
   it('is taken over when its pid belongs to another process by now', async () => {
-    await writeFile(join(root, '.lock'), `${process.pid} 1\n`);
+    await writeFile(join(root, '.lock'), JSON.stringify({ pid: process.pid, startedAt: '1' }));
     await (await lockRun(root)).release();
   });
 

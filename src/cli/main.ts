@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { InfrastructureError, InvalidInputError } from '../api/errors.ts';
+import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
+import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReportCommand } from './commands/report.ts';
@@ -13,6 +14,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 function createProgram(): Command {
   const program = new Command('clawbench')
     .description('Runs benchmark suites of AI agents, scores them and reports.')
+    .version(OPERATOR_VERSION)
     .showHelpAfterError('(clawbench --help lists the commands)')
     .exitOverride();
   registerLocalCommand(program);
@@ -42,6 +44,11 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       console.error(`${error.reason}: ${error.message}`);
       return EXIT.EXECUTION_FAILURES;
     }
+    // The system refused something: its sentence says what and where, a stack trace would add nothing for the user.
+    if (errnoOf(error) !== undefined) {
+      console.error(messageOf(error));
+      return EXIT.EXECUTION_FAILURES;
+    }
     throw error;
   }
 }
@@ -49,5 +56,10 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 function asExitCode(code: typeof process.exitCode): ExitCode {
   return Object.values(EXIT).find((value) => value === code) ?? EXIT.DONE;
 }
+
+// A reader that has seen enough (`| head`) closes the pipe; that is its right, not a fault.
+process.stdout.on('error', (error) => {
+  if (errnoOf(error) !== 'EPIPE') throw error;
+});
 
 process.exitCode = await main(process.argv.slice(2));

@@ -51,7 +51,8 @@ export async function readJsonRecord<Schema extends z.ZodType>(
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
+    // A parent that is a file holds no record either.
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
     throw error;
   }
   let value: unknown;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { BenchmarkRun } from '../api/benchmark-run.ts';
-import { errnoOf, InvalidInputError } from '../api/errors.ts';
+import { errnoOf, InvalidInputError, messageOf } from '../api/errors.ts';
 import { runLayout, type RunLayout } from '../api/run-layout.ts';
 import { runRecordSchema, type RunRecord } from '../api/run.ts';
 import type { SuiteIndex } from '../api/suite-index.ts';
@@ -53,7 +54,11 @@ export async function assertFree(root: string): Promise<void> {
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
     if (errnoOf(error) === 'ENOTDIR') {
-      throw new InvalidInputError({ file: root, message: 'is a file', remedy: 'Give a folder with -o.' });
+      throw new InvalidInputError({
+        file: root,
+        message: 'is a file, or lies below one',
+        remedy: 'Give a folder with -o.',
+      });
     }
     throw error;
   }
@@ -74,9 +79,35 @@ export interface NewRunParts {
   readonly now: () => Date;
 }
 
-/** Makes the folder private to its owner: it will hold answers that no agent may read. */
+/**
+ * Makes the folder of a run, private to its owner: it will hold answers that no agent may read.
+ *
+ * @throws InvalidInputError when there can be no folder of this name
+ */
 export async function makeRunFolder(root: string): Promise<void> {
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  try {
+    await makeFolder(resolve(root));
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined || code === 'ENOSPC') throw error;
+    throw new InvalidInputError({
+      file: root,
+      message: `cannot be made (${messageOf(error)})`,
+      remedy: 'Give a folder with -o that you may write to.',
+    });
+  }
+}
+
+/** mkdir with parents; the recursive one of Node.js never returns on file systems that refuse new folders as missing. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return;
+    if (errnoOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 });
+  }
 }
 
 /** Freezes the suite, then writes run.json: from that moment the run exists. */

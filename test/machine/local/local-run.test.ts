@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -154,6 +155,37 @@ describe('clawbench local', () => {
     const { code, stderr } = await cli(local());
     expect(code).toBe(2);
     expect(stderr).toContain('holds other files (thesis.txt) and no run');
+  });
+
+  it('refuses a folder that cannot be one', async () => {
+    await writeFile(out, 'a file');
+    const taken = await cli(local());
+    expect(taken).toMatchObject({
+      code: 2,
+      stderr: `${out}: is a file, or lies below one. Give a folder with -o.\n`,
+    });
+    const inside = await cli(['local', '-f', file, '-o', join(out, 'below'), '--suite', suite]);
+    expect(inside.code).toBe(2);
+    expect(inside.stderr).toContain('is a file, or lies below one');
+  });
+
+  it.skipIf(!existsSync('/proc/self'))(
+    'refuses a folder that the system does not let be (needs /proc)',
+    async () => {
+      const { code, stderr } = await cli(['local', '-f', file, '-o', '/proc/run', '--suite', suite]);
+      expect(code).toBe(2);
+      expect(stderr).toContain('/proc/run: cannot be made');
+    },
+  );
+
+  it.each(['uid', 'none'])('says in the record when isolation is only %s', async (isolation) => {
+    await cli(local('--isolation', isolation, '--trials', '1'));
+    const record = JSON.parse(await readFile(join(out, 'run.json'), 'utf8')) as {
+      facts: { isolation: string };
+    };
+    // Another user is to be had for root alone.
+    expect(record.facts.isolation).toBe(ROOT_ONLY ? 'none' : isolation);
+    expect((await trials()).map(({ outcome }) => outcome)).toEqual(['pass', 'pass']);
   });
 
   it.each([

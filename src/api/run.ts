@@ -32,6 +32,8 @@ export const runRecordSchema = z.object({
     modelRoute: z.string(),
     timeoutsOverridden: z.boolean(),
     host: z.string(),
+    /** Folder that the suite was read from: it holds answers, so it is hidden from agents whenever the run goes on. */
+    suiteRoot: z.string().optional(),
     /** OpenClaw surfaces that the runtime's adapter offers. */
     surfacesOffered: z.array(z.string()).optional(),
     /** Digest of the tool schemas that the agent was given. */

@@ -36,11 +36,12 @@ export interface Execution {
 
 /**
  * Runs what is open of a run, scores it and writes the report. `planned` are all trials of the run, as stored or
- * new.
+ * new; `stored` are those that the disk holds.
  */
 export async function executeRun(
   run: OpenRun,
   planned: readonly TrialRecord[],
+  stored: ReadonlyMap<string, TrialRecord>,
   options: ExecuteOptions,
 ): Promise<Execution> {
   const { layout } = run;
@@ -54,7 +55,8 @@ export async function executeRun(
       artifactsOf: (attempt) => attemptArtifacts(trial, attempt),
       now,
     });
-    await storeTrial(layout, recovered);
+    // What is on the disk as it is need not be written and flushed again.
+    if (stored.get(trial.name) !== recovered) await storeTrial(layout, recovered);
     trials.push(recovered);
   }
   const open = trials.filter((trial) => !isFinished(trial));

@@ -14,6 +14,7 @@ export function runFacts(
   spec: BenchmarkRunSpec,
   adapter: RuntimeAdapter,
   host: LocalHost,
+  suiteRoot: string,
   selection: Selection,
 ): RunRecord['facts'] {
   const overridden = selection.scenarios.some(
@@ -36,6 +37,7 @@ export function runFacts(
     ...routeFacts(spec.runtime, spec.model),
     timeoutsOverridden: overridden,
     host: `${platform()} ${release()} ${arch()}, Node.js ${process.version}`,
+    suiteRoot,
     surfacesOffered: [...adapter.surfaces],
   };
 }

@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import type { BenchmarkRun, BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { benchmarkRunSpecSchema } from '../api/benchmark-run.ts';
 import { runRecordSchema } from '../api/run.ts';
@@ -6,7 +5,7 @@ import type { Isolation } from '../api/vocabulary.ts';
 import { writeJsonDurably } from '../files/durable.ts';
 import type { RuntimeAdapter } from '../runtimes/adapter.ts';
 import { freezeSuite } from '../suite/freeze.ts';
-import { loadSuite } from '../suite/load.ts';
+import { builtinSuiteRoot, loadSuite } from '../suite/load.ts';
 import { selectScenarios, type Selection } from '../suite/select.ts';
 import type { LoadedSuite } from '../suite/loaded-suite.ts';
 import { estimateRun, type Estimate } from './estimate.ts';
@@ -124,21 +123,27 @@ async function start(
 ): Promise<FinishedRun> {
   const { root } = options;
   await makeRunFolder(root);
-  return await inRunFolder(root, () =>
-    onHost([root, suite.root], options, async (host) => {
+  return await inRunFolder(root, async () => {
+    // Another invocation may have begun this very run between our first look and the lock.
+    const begun = await readRun(root);
+    if (begun !== undefined) {
+      assertResumable(begun, run);
+      return await resume(begun, run.spec, options);
+    }
+    return await onHost(root, suite.root, options, async (host) => {
       for (const field of ignoredFields(run.spec)) {
         options.onEvent({ kind: 'note', text: `${field} has no meaning on one machine and is ignored` });
       }
       const created = await createRun(root, {
         run,
-        facts: runFacts(run.spec, adapter, host, selection),
+        facts: runFacts(run.spec, adapter, host, suite.root, selection),
         freeze: (layout) =>
           freezeSuite({ suite, selection, target: layout.suite.root, scripted: adapter.id === 'scripted' }),
         now: options.now,
       });
-      return await execute(created, run.spec, host, options);
-    }),
-  );
+      return await execute(created, run.spec, adapter, host, options);
+    });
+  });
 }
 
 async function resume(
@@ -146,19 +151,32 @@ async function resume(
   spec: BenchmarkRunSpec,
   options: RunWorld & HostChoice,
 ): Promise<FinishedRun> {
-  return await onHost([stored.layout.root], options, (host) => execute(stored, spec, host, options));
+  const { adapter } = checkRuntime(spec, stored.layout.runJson);
+  const { suiteRoot } = stored.record.facts;
+  return await onHost(stored.layout.root, suiteRoot, options, (host) =>
+    execute(stored, spec, adapter, host, options),
+  );
 }
 
 async function execute(
   run: OpenRun,
   spec: BenchmarkRunSpec,
+  adapter: RuntimeAdapter,
   host: LocalHost,
   options: RunWorld,
 ): Promise<FinishedRun> {
-  const { adapter } = checkRuntime(spec, run.layout.runJson);
-  const planned = planTrials(run, spec, adapter.surfaces, await readTrials(run.layout));
+  const stored = await readTrials(run.layout);
+  const planned = planTrials(run, spec, adapter.surfaces, stored);
   const { signal, onEvent, now, random } = options;
-  const execution = await executeRun(run, planned, { spec, adapter, host, signal, onEvent, now, random });
+  const execution = await executeRun(run, planned, stored, {
+    spec,
+    adapter,
+    host,
+    signal,
+    onEvent,
+    now,
+    random,
+  });
   return { kind: 'run', ...execution };
 }
 
@@ -171,14 +189,19 @@ async function inRunFolder<Result>(root: string, work: () => Promise<Result>): P
   }
 }
 
+/**
+ * Opens this machine for agents that can look neither into the run's folder nor to where answers lie: the suite's
+ * own folder, and the built-in one beside this program.
+ */
 async function onHost<Result>(
-  hide: readonly string[],
+  root: string,
+  suiteRoot: string | undefined,
   options: HostChoice & RunWorld,
   work: (host: LocalHost) => Promise<Result>,
 ): Promise<Result> {
   const { isolation, keepWorkspace: keep } = options;
-  const folders = await Promise.all(hide.map((path) => realpath(path)));
-  const host = await openLocalHost({ hide: folders, isolation, keep });
+  const hide = new Set([root, builtinSuiteRoot(), ...(suiteRoot === undefined ? [] : [suiteRoot])]);
+  const host = await openLocalHost({ hide: [...hide], isolation, keep });
   try {
     for (const path of host.exposed) {
       options.onEvent({

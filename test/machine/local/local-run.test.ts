@@ -100,6 +100,52 @@ describe('clawbench local', () => {
     }
   });
 
+  it.each(['start', 'resume', 'rerun'] as const)('keeps answers from agents on a %s', async (way) => {
+    await rm(suite, { recursive: true });
+    const answers = join(suite, 'scenarios/s1/scripted/solve.yaml');
+    await writeSmallSuite(suite, {
+      scenarios: 1,
+      before: [
+        {
+          shell: `cat ${answers} ${join(CHECKOUT, 'package.json')} ${join(out, 'run.json')} > leak.txt; true`,
+        },
+        // Long enough to be cut off where the run is to be resumed; two refused trials fail and are rerun.
+        { wait: way === 'resume' ? 2 : 0 },
+      ],
+    });
+    // Open to every user: only what the run does for its agents may keep them out.
+    await chmod(folder, 0o755);
+    if (way === 'rerun') {
+      const config = { provider429: { refusals: 1 } };
+      await writeRunFile(file, {
+        runtime: { id: 'scripted', behaviour: 'provider429', config },
+        retry: { provider: 0, backoffSeconds: 0 },
+      });
+      expect((await cli(local())).code).toBe(1);
+      expect((await cli(['rerun', out, '--class', 'provider'])).code).toBe(0);
+    } else {
+      const first = startCli(local());
+      await first.said('2 trials');
+      if (way === 'resume') {
+        await waitFor(async () => (await trials().catch(() => [])).some(({ phase }) => phase === 'Running'));
+        first.child.kill('SIGKILL');
+        await first.result;
+        expect((await cli(local())).code).toBe(0);
+      } else {
+        expect((await first.result).code).toBe(0);
+      }
+    }
+    const record = JSON.parse(await readFile(join(out, 'run.json'), 'utf8')) as {
+      facts: { isolation: string };
+    };
+    // Without a container nothing hides a folder that is open to all; the run says so on its standard error.
+    if (record.facts.isolation !== 'container') return;
+    for (const { name, decidedBy } of await trials()) {
+      const leak = join(out, 'trials', name, 'attempts', String(decidedBy), 'workspace/leak.txt');
+      expect(await readFile(leak, 'utf8')).toBe('');
+    }
+  });
+
   it('ends in order on Ctrl-C: collected, recorded, reported as incomplete, exit code 130', async () => {
     await rm(suite, { recursive: true });
     await writeSmallSuite(suite, {

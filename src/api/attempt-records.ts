@@ -88,4 +88,3 @@ export const auditStateSchema = z.object({
   schema_version,
   state: z.record(z.string(), z.unknown()),
 });
-export type AuditState = z.infer<typeof auditStateSchema>;

@@ -62,7 +62,6 @@ export const suiteSpecSchema = z
   .refine((suite) => SUITE_SOURCES.filter((source) => suite[source] !== undefined).length === 1, {
     error: `exactly one of ${SUITE_SOURCES.join(', ')} is needed`,
   });
-export type SuiteSpec = z.infer<typeof suiteSpecSchema>;
 
 const podTemplate = z.strictObject({
   nodeSelector: stringMap.optional(),

@@ -99,7 +99,6 @@ export const checkSchema = z.discriminatedUnion('type', [
   }),
 ]);
 export type Check = z.infer<typeof checkSchema>;
-export type CheckType = Check['type'];
 
 /** A file of the initial workspace, before its bytes were read. Paths are relative, with forward slashes. */
 export const workspaceFileSchema = z.union([

@@ -2,6 +2,7 @@ import type { BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { InvalidInputError, type InputProblem } from '../api/errors.ts';
 import type { RunRecord } from '../api/run.ts';
 import { canonicalJson } from '../files/digest.ts';
+import { isObject } from './is-object.ts';
 
 /** Fields of a spec that may change while a run goes on; all others are frozen when it starts. */
 export const MUTABLE_FIELDS = [
@@ -57,8 +58,4 @@ function differences(a: unknown, b: unknown, path: string): string[] {
 /** As it reads back from a file: undefined members are gone. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { benchmarkRunSchema, type BenchmarkRun } from '../api/benchmark-run.ts';
 import { validateYaml } from '../files/problems.ts';
 import { readYamlFile } from '../files/yaml.ts';
+import { isObject } from './is-object.ts';
 
 /** What command line flags change in a run's file. */
 export interface RunOverrides {
@@ -36,8 +37,4 @@ function withOverrides(value: unknown, overrides: RunOverrides): unknown {
 
 function part(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,16 @@ import type { Classification } from '../attempt/failure-class.ts';
  * starts and after it ended, so that whatever interrupts the run, the next invocation knows what was begun.
  */
 
+/** What a trial says of itself while no attempt stands for it. */
+const UNDECIDED = {
+  decidedBy: null,
+  execution: null,
+  class: null,
+  outcome: null,
+  score: null,
+  reason: null,
+} as const;
+
 /** A trial that nothing was done for yet. `trialNumber` is 1-based. */
 export function newTrial(
   run: Pick<RunRecord, 'name' | 'uid'>,
@@ -31,12 +41,7 @@ export function newTrial(
     timeouts,
     attempts: [],
     rerunRevision: null,
-    decidedBy: null,
-    execution: null,
-    class: null,
-    outcome: null,
-    score: null,
-    reason: null,
+    ...UNDECIDED,
   };
 }
 
@@ -162,12 +167,7 @@ export function trialReopened(trial: TrialRecord, rerunRevision: number): TrialR
     ...trial,
     rerunRevision,
     phase: 'Pending',
-    decidedBy: null,
-    execution: null,
-    class: null,
-    outcome: null,
-    score: null,
-    reason: null,
+    ...UNDECIDED,
   };
 }
 

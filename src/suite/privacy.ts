@@ -4,9 +4,6 @@ import { errnoOf, type InputProblem } from '../api/errors.ts';
 import { decodeUtf8 } from '../files/yaml.ts';
 import type { Task } from './task-file.ts';
 
-/** Not a value but a switch: the task then uses its snapshot text and snapshot sources. */
-export const SNAPSHOT_MODE = 'SNAPSHOT_MODE';
-
 const PLACEHOLDER =
   /^(?:<.*>|\$\{.*\}|\[.*\]|x{3,}|\*{3,}|\.{3,}|change[-_ ]?me|placeholder|todo|tbd|none|null|dummy|example|your[-_ ].*|.*[-_ ]here|replace[-_ ].*)$/i;
 

@@ -109,9 +109,6 @@ export const scenarioFileSchema = z
   .preprocess(dropNulls, rawScenarioSchema.superRefine(refuseContradictions))
   .transform(toScenario);
 
-/** Names of the fields a scenario file may have. */
-export const SCENARIO_FIELDS: readonly string[] = Object.keys(rawScenarioSchema.shape);
-
 /** `tags:` with nothing behind it is null in YAML and means "none". */
 function dropNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

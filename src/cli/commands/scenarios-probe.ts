@@ -4,6 +4,7 @@ import { probeSuite, type ScenarioProbe } from '../../local/probe/probe-suite.ts
 import { textTable } from '../../report/text-table.ts';
 import { visibleLine } from '../../report/visible-text.ts';
 import { EXIT } from '../exit-codes.ts';
+import { interruptSignal } from '../interrupt.ts';
 import { addSelectorOptions, loadSelection, type SelectorOptions } from '../selector-options.ts';
 
 /** Exit code when a claim does not hold. */
@@ -26,11 +27,7 @@ export function registerProbe(scenarios: Command): void {
     .action(async (options: ProbeCommandOptions) => {
       // A scenario in the making is incubating, and is the one to try.
       const { suite, selection } = await loadSelection({ status: 'all', ...options });
-      const interrupt = new AbortController();
-      const onInterrupt = () => {
-        interrupt.abort();
-      };
-      process.once('SIGINT', onInterrupt);
+      const interrupt = interruptSignal();
       try {
         const probes = await probeSuite(suite, selection, { signal: interrupt.signal });
         if (options.output === 'json') console.log(jsonOf(probes));
@@ -40,7 +37,7 @@ export function registerProbe(scenarios: Command): void {
         if (!interrupt.signal.aborted) throw error;
         process.exitCode = EXIT.INTERRUPTED;
       } finally {
-        process.off('SIGINT', onInterrupt);
+        interrupt.release();
       }
     });
 }

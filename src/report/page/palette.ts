@@ -15,4 +15,3 @@ export const PALETTE = {
   unsupported: { light: '#8b96a2', dark: '#76828e' },
   pending: { light: '#c3cbd3', dark: '#4a5561' },
 } as const;
-export type ColourName = keyof typeof PALETTE;

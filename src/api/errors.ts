@@ -61,6 +61,12 @@ export function errnoOf(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
+/** Whether a write failed because the disk, or a quota on it, is full. */
+export function isDiskFull(thrown: unknown): boolean {
+  const code = errnoOf(thrown);
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 function isProblem(value: readonly InputProblem[] | InputProblem): value is InputProblem {
   return !Array.isArray(value);
 }

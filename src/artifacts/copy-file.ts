@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { errnoOf, InfrastructureError, messageOf } from '../api/errors.ts';
+import { errnoOf, InfrastructureError, isDiskFull, messageOf } from '../api/errors.ts';
 import type { OmissionReason } from '../api/manifest.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { reasonOfFailure } from './scan.ts';
@@ -150,8 +150,7 @@ export function writing<Result>(path: Buffer, write: () => Result): Result {
   try {
     return write();
   } catch (error) {
-    const code = errnoOf(error);
-    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    const full = isDiskFull(error);
     throw new InfrastructureError(
       full ? 'DiskFull' : 'ArtifactWriteFailed',
       full

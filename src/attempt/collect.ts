@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { AttemptMeta } from '../api/attempt-meta.ts';
 import { ATTEMPT_SCHEMA_VERSION, type Usage } from '../api/attempt.ts';
-import { InfrastructureError, messageOf } from '../api/errors.ts';
+import { InfrastructureError, isDiskFull, messageOf } from '../api/errors.ts';
 import { attemptLayout, type AttemptLayout } from '../api/run-layout.ts';
 import type { Baseline } from '../artifacts/baseline.ts';
 import { collectTree, type CollectedTree } from '../artifacts/collect-tree.ts';
@@ -155,7 +155,7 @@ export async function writeRecords(
           ]),
     ]);
   } catch (error) {
-    throw new InfrastructureError(isFull(error) ? 'DiskFull' : 'ArtifactWriteFailed', messageOf(error), {
+    throw new InfrastructureError(isDiskFull(error) ? 'DiskFull' : 'ArtifactWriteFailed', messageOf(error), {
       cause: error,
     });
   }
@@ -164,8 +164,4 @@ export async function writeRecords(
     others: trees.slice(1),
   });
   return digest;
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

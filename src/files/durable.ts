@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { z } from 'zod';
-import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
+import { errnoOf, InfrastructureError, InvalidInputError, isDiskFull, messageOf } from '../api/errors.ts';
 
 let temporaryNumber = 0;
 
@@ -85,8 +85,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 function asInfrastructureError(error: unknown, path: string): unknown {
-  const code = errnoOf(error);
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
+  if (!isDiskFull(error)) return error;
   return new InfrastructureError('DiskFull', `no space left on the disk while writing ${path}`, {
     cause: error,
   });

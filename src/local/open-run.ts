@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { BenchmarkRun } from '../api/benchmark-run.ts';
-import { errnoOf, InvalidInputError, messageOf } from '../api/errors.ts';
+import { errnoOf, InvalidInputError, isDiskFull, messageOf } from '../api/errors.ts';
 import { runLayout, type RunLayout } from '../api/run-layout.ts';
 import { runRecordSchema, type RunRecord } from '../api/run.ts';
 import type { SuiteIndex } from '../api/suite-index.ts';
@@ -88,8 +88,7 @@ export async function makeRunFolder(root: string): Promise<void> {
   try {
     await makeFolder(resolve(root));
   } catch (error) {
-    const code = errnoOf(error);
-    if (code === undefined || code === 'ENOSPC') throw error;
+    if (errnoOf(error) === undefined || isDiskFull(error)) throw error;
     throw new InvalidInputError({
       file: root,
       message: `cannot be made (${messageOf(error)})`,

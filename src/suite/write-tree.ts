@@ -1,7 +1,7 @@
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errnoOf, InfrastructureError } from '../api/errors.ts';
+import { InfrastructureError, isDiskFull } from '../api/errors.ts';
 import { sha256 } from '../files/digest.ts';
 import { syncFolder } from '../files/durable.ts';
 import type { SuiteFile } from './tree.ts';
@@ -35,8 +35,7 @@ export async function writeTree(
     );
     for (const folder of ['.', ...all]) await syncFolder(join(root, folder));
   } catch (error) {
-    const code = errnoOf(error);
-    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    if (!isDiskFull(error)) throw error;
     throw new InfrastructureError('DiskFull', `no space left on the disk while writing ${root}`, {
       cause: error,
     });

@@ -141,6 +141,9 @@ export const controllerConfigSchema = z.strictObject({
   finalizerSeconds: seconds(86_400)
     .default(300)
     .describe('Time after which a deleted run is let go although pods of it still end.'),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least level that is logged.'),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('Least level that is logged.'),
 });
 export type ControllerConfig = z.infer<typeof controllerConfigSchema>;

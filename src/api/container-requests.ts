@@ -57,10 +57,26 @@ export const roundRequestSchema = z.object({
   round: z.int().positive(),
   /** Folder of a repaired suite (spec.scoring.suite) inside the container; null for the frozen one. */
   suitePath: z.string().nullable(),
+  /** A tar archive at suitePath instead of a folder (source configMap). */
+  archive: z.boolean().default(false),
+  /** The repaired suite is the built-in one of the image; suitePath is null then too. */
+  builtinSuite: z.boolean().default(false),
   /** Seconds a trial's grading may take. */
   scoringSeconds: z.number(),
 });
 export type RoundRequest = z.infer<typeof roundRequestSchema>;
+
+/** `clawbench gateway`. Keys are in the environment: ENV.GATEWAY_SECRET, ENV.API_KEY and those of supervision. */
+export const gatewayRequestSchema = z.object({
+  runName: z.string(),
+  runUID: z.string(),
+  namespace: z.string(),
+  /** `spec.model`; null where only supervision calls models. */
+  model: z.record(z.string(), z.unknown()).nullable(),
+  /** `spec.supervision`. */
+  supervision: z.record(z.string(), z.unknown()),
+});
+export type GatewayRequest = z.infer<typeof gatewayRequestSchema>;
 
 /** ConfigMap `<run>-index-<k>`, key index.json: a part of the suite's index, without names and answers. */
 export const indexPartSchema = z.object({

@@ -26,6 +26,8 @@ export const MOUNTS = {
   state: '/clawbench/state',
   home: '/clawbench/home',
   program: '/clawbench/program',
+  /** emptyDir with a Node.js of the operator's image, where `injectNode` asks for one; read-only for the executor. */
+  node: '/clawbench/node',
   /** A ConfigMap or image that holds a suite: freeze. */
   suite: '/clawbench/suite',
   /** ConfigMap of a score round (round.json). */
@@ -34,7 +36,14 @@ export const MOUNTS = {
   scores: '/clawbench/scores',
   /** What `freeze` hands to `publish-index`. */
   index: '/clawbench/index',
+  /** The gateway's journal (subPath `<run-uid>/gateway`). */
+  journal: '/clawbench/journal',
+  /** Root of the claim of `model.cassette`; gateway only. */
+  cassette: '/clawbench/cassette',
 } as const;
+
+/** What starts Node.js in an executor: of the image itself, or the one that `injectNode` put there. */
+export const EXECUTOR_NODE = { image: 'node', injected: `${MOUNTS.node}/node` } as const;
 
 /** Ports on a pod's loopback device. */
 export const PORTS = {
@@ -63,6 +72,9 @@ export const ENV = {
   GATEWAY_SECRET: 'CLAWBENCH_GATEWAY_SECRET',
   /** Key of the model provider; gateway only. */
   API_KEY: 'CLAWBENCH_API_KEY',
+  /** Keys of the models of `supervision`, where they have their own; gateway only. */
+  SUPERVISOR_API_KEY: 'CLAWBENCH_SUPERVISOR_API_KEY',
+  USER_SIMULATOR_API_KEY: 'CLAWBENCH_USER_SIMULATOR_API_KEY',
 } as const;
 
 /** Containers by name: what the controller looks for in a pod's status. */

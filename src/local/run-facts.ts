@@ -7,7 +7,7 @@ import type { RuntimeAdapter } from '../runtimes/adapter.ts';
 import { routeFacts } from '../runtimes/route-facts.ts';
 import type { Selection } from '../suite/select.ts';
 import type { LocalHost } from './executor/local-host.ts';
-import { agentLimits } from './limits.ts';
+import { agentLimits } from '../api/agent-limits.ts';
 
 /** What provenance needs to know and only the machine of the run can tell, as it is when the run starts. */
 export function runFacts(

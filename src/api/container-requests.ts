@@ -66,18 +66,6 @@ export const roundRequestSchema = z.object({
 });
 export type RoundRequest = z.infer<typeof roundRequestSchema>;
 
-/** `clawbench gateway`. Keys are in the environment: ENV.GATEWAY_SECRET, ENV.API_KEY and those of supervision. */
-export const gatewayRequestSchema = z.object({
-  runName: z.string(),
-  runUID: z.string(),
-  namespace: z.string(),
-  /** `spec.model`; null where only supervision calls models. */
-  model: z.record(z.string(), z.unknown()).nullable(),
-  /** `spec.supervision`. */
-  supervision: z.record(z.string(), z.unknown()),
-});
-export type GatewayRequest = z.infer<typeof gatewayRequestSchema>;
-
 /** ConfigMap `<run>-index-<k>`, key index.json: a part of the suite's index, without names and answers. */
 export const indexPartSchema = z.object({
   part: z.int().min(0),

@@ -1,5 +1,5 @@
 import type { ResourceRequirements } from './kubernetes.ts';
-import { agentLimits, DEFAULT_LIMITS, quantityValue } from '../../api/agent-limits.ts';
+import { agentLimits, DEFAULT_LIMITS, quantityValue } from '../../attempt/agent-limits.ts';
 import type { BenchmarkRunSpec, RuntimeSpec } from '../../api/benchmark-run.ts';
 import { InvalidInputError, type InputProblem } from '../../api/errors.ts';
 

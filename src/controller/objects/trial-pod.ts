@@ -1,5 +1,5 @@
 import type { Container, Pod, Volume } from './kubernetes.ts';
-import { agentLimits } from '../../api/agent-limits.ts';
+import { agentLimits } from '../../attempt/agent-limits.ts';
 import type { HarnessRequest } from '../../api/container-requests.ts';
 import { gatewayServiceName, LABELS, podName } from '../../api/names.ts';
 import { CONTAINERS, ENV, MOUNTS } from '../../api/pod-contract.ts';

@@ -57,7 +57,7 @@ export const PORTS = {
   reader: 8090,
 } as const;
 
-/** Names of environment variables that the controller sets. */
+/** Names of environment variables that the controller sets; MOUNT_ROOT, SHIM_PORT and TERMINATION_LOG are for tests. */
 export const ENV = {
   /** JSON of the container's request: `harnessRequestSchema`, `freezeRequestSchema`, `roundRequestSchema`, `gatewayRequestSchema`. */
   REQUEST: 'CLAWBENCH_REQUEST',
@@ -75,6 +75,12 @@ export const ENV = {
   /** Keys of the models of `supervision`, where they have their own; gateway only. */
   SUPERVISOR_API_KEY: 'CLAWBENCH_SUPERVISOR_API_KEY',
   USER_SIMULATOR_API_KEY: 'CLAWBENCH_USER_SIMULATOR_API_KEY',
+  /** Folder below which the MOUNTS lie; unset is `/`. */
+  MOUNT_ROOT: 'CLAWBENCH_MOUNT_ROOT',
+  /** Port on which the harness waits for the shim; unset is PORTS.shim. */
+  SHIM_PORT: 'CLAWBENCH_SHIM_PORT',
+  /** File of the termination message; unset is /dev/termination-log. */
+  TERMINATION_LOG: 'CLAWBENCH_TERMINATION_LOG',
 } as const;
 
 /** Containers by name: what the controller looks for in a pod's status. */
@@ -98,6 +104,9 @@ export const WORKER_ROLE = 'clawbench-worker';
 export const RUN_FINALIZER = 'clawbench.dev/pods';
 /** Field managers. */
 export const FIELD_MANAGERS = { controller: 'clawbench-controller', publish: 'clawbench-publish' } as const;
+
+/** `terminationGracePeriodSeconds` of a trial's pod: within it an attempt that is told to end is still collected. */
+export const TRIAL_GRACE_SECONDS = 90;
 
 /** Bytes that a termination message may have; the kubelet would keep the last 4096. */
 export const TERMINATION_MESSAGE_BYTES = 2048;

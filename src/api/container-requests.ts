@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelSpecSchema } from './benchmark-run.ts';
 import { FAILURE_CLASSES } from './vocabulary.ts';
 import { publicScenarioSchema } from './suite-index.ts';
 import { resolvedTimeoutsSchema } from './timeouts.ts';
@@ -65,6 +66,17 @@ export const roundRequestSchema = z.object({
   scoringSeconds: z.number(),
 });
 export type RoundRequest = z.infer<typeof roundRequestSchema>;
+
+/** `clawbench gateway`: secret and key come in ENV.GATEWAY_SECRET and ENV.API_KEY. */
+export const gatewayRequestSchema = z.object({
+  runName: z.string(),
+  runUID: z.string(),
+  /** `spec.model` as the API server has it. */
+  model: modelSpecSchema,
+  /** Absolute folder of the gateway's journal inside the container. */
+  journalDir: z.string(),
+});
+export type GatewayRequest = z.infer<typeof gatewayRequestSchema>;
 
 /** ConfigMap `<run>-index-<k>`, key index.json: a part of the suite's index, without names and answers. */
 export const indexPartSchema = z.object({

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
@@ -24,6 +25,7 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

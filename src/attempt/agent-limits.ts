@@ -1,7 +1,7 @@
 import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import { InvalidInputError } from '../api/errors.ts';
 
-/** What one agent may use on this machine when the run does not say. */
+/** What one agent may use when the run does not say. */
 export const DEFAULT_LIMITS = {
   memoryBytes: 2 * 1024 ** 3,
   pids: 512,
@@ -44,7 +44,7 @@ export function parseBytes(quantity: string, field: string): number {
   return Math.floor(Number(number) * factor);
 }
 
-/** Bounds of an agent here: `spec.runtime.resources.limits` as in a pod, else the defaults. */
+/** Bounds of an agent: `spec.runtime.resources.limits` as in a pod, else the defaults. */
 export function agentLimits(spec: { readonly runtime: Pick<RuntimeSpec, 'resources'> }): AgentLimits {
   const limits = spec.runtime.resources?.limits ?? {};
   const memory = limits['memory'];

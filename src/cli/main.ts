@@ -3,6 +3,7 @@ import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../a
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
@@ -26,6 +27,7 @@ function createProgram(): Command {
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
   registerHarnessCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

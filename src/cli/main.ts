@@ -3,6 +3,7 @@ import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../a
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -24,6 +25,7 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerReaderCommand(program);
   return program;
 }
 

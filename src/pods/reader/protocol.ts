@@ -56,3 +56,10 @@ export function encodePath(path: BytePath): string {
       : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }).join('');
 }
+
+/** The inverse of `encodePath`; text without percent signs is taken as it is. */
+export function decodePath(text: string): BytePath {
+  return Buffer.from(text)
+    .toString('latin1')
+    .replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

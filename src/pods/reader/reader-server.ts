@@ -1,11 +1,10 @@
 import { closeSync, createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { unescapeBuffer } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OPERATOR_VERSION } from '../../api/version.ts';
-import { isPlainPath, READER_PROTOCOL, type TreeLine } from './protocol.ts';
+import { decodePath, isPlainPath, READER_PROTOCOL, type TreeLine } from './protocol.ts';
 import { openBelow, walkTree } from './walk-tree.ts';
 
 export interface ReaderOptions {
@@ -160,8 +159,7 @@ function parseQuery(query: string): Parameters {
   const parameters = new Map<string, string[]>();
   for (const part of query === '' ? [] : query.split('&')) {
     const [name = '', value = ''] = part.split('=', 2);
-    const bytes = unescapeBuffer(value).toString('latin1');
-    parameters.set(name, [...(parameters.get(name) ?? []), bytes]);
+    parameters.set(name, [...(parameters.get(name) ?? []), decodePath(value)]);
   }
   return parameters;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/api/run.ts';
 import { planRerun } from '../../../src/local/rerun.ts';
-import { attemptStarted, nextAttemptNumber, trialReopened } from '../../../src/local/trial-state.ts';
+import { attemptStarted, nextAttemptNumber, trialReopened } from '../../../src/attempt/trial-state.ts';
 import { trialFixture } from '../../support/records.ts';
 
 const AT = new Date('2026-01-02T03:04:05Z');

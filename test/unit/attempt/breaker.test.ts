@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tripped, type EndedAttempt } from '../../../src/local/breaker.ts';
+import { tripped, type EndedAttempt } from '../../../src/attempt/breaker.ts';
 
 const down: EndedAttempt = { class: 'infrastructure', reason: 'ShimMissing' };
 const orderly: EndedAttempt = { class: null, reason: null };

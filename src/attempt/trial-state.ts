@@ -5,7 +5,7 @@ import type { ScoreRecord } from '../api/score.ts';
 import type { SuiteIndexEntry } from '../api/suite-index.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import type { TrialAttempt, TrialRecord } from '../api/trial.ts';
-import type { Classification } from '../attempt/failure-class.ts';
+import type { Classification } from './failure-class.ts';
 
 /*
  * Transitions of a trial's record. Each is pure: record in, record out. The record is written before an attempt

@@ -1,4 +1,4 @@
-import type { Pod } from './kubernetes.ts';
+import type { PodDraft } from './kubernetes.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS, MOUNTS, PORTS } from '../../api/pod-contract.ts';
 import { noDns, operatorContainer } from './containers.ts';
@@ -21,7 +21,7 @@ export function readerPod(
   config: Pick<ObjectsConfig, 'operatorImage' | 'defaultImagePullPolicy'>,
   claim: ClaimRef,
   suffix: string,
-): Pod {
+): PodDraft {
   const tmp = ownTmp(CONTAINERS.reader, '64Mi');
   const container = operatorContainer(config, {
     name: CONTAINERS.reader,
@@ -34,7 +34,7 @@ export function readerPod(
     run,
     runChildName(run.name, `reader-${suffix}`),
     'reader',
-    operatorPodSpec({
+    operatorPodSpec(config, {
       ...operatorPlacement(run, claim),
       ...noDns(),
       activeDeadlineSeconds: LIFE_SECONDS,

@@ -5,6 +5,7 @@ import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -26,6 +27,7 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerReaderCommand(program);
   registerHarnessCommand(program);
   registerGatewayCommand(program);
   return program;

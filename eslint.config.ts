@@ -98,7 +98,17 @@ const importDirection = Object.entries(MAY_IMPORT).map(([folder, allowed]) => {
 });
 
 export default defineConfig(
-  { ignores: ['node_modules/', 'dist/', 'coverage/', 'clawbench-demo/', 'scenarios/', 'test/**/fixtures/'] },
+  {
+    ignores: [
+      'node_modules/',
+      'dist/',
+      'coverage/',
+      'clawbench-demo/',
+      '.devcluster/',
+      'scenarios/',
+      'test/**/fixtures/',
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {

@@ -2,7 +2,7 @@ import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import type { PublicScenario } from '../api/suite-index.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import type { RuntimeAdapter, SessionReading } from '../runtimes/adapter.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../api/clock.ts';
 import type { Patience } from './run-turn.ts';
 
 /** Everything one attempt is made from. */

@@ -2,7 +2,7 @@ import type { Observation } from '../api/attempt.ts';
 import type { DispatchEvent } from '../api/attempt-meta.ts';
 import type { TimelinePhase } from '../api/attempt-records.ts';
 import { InfrastructureError, messageOf } from '../api/errors.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../api/clock.ts';
 import type { TimedStep } from './records/timeline.ts';
 
 type WithoutTime<T> = T extends unknown ? Omit<T, 'at' | 'runtimeMs'> : never;

@@ -9,7 +9,7 @@ import { sha256 } from '../files/digest.ts';
 import type { AttemptContext } from '../runtimes/adapter.ts';
 import type { AttemptRequest } from './attempt-request.ts';
 import { buildMeta, buildResult, type Course } from './attempt-result.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../api/clock.ts';
 import {
   collectAgentFiles,
   keepNativeFiles,

@@ -1,4 +1,4 @@
-/** Time as the harness sees it; passed in, so that tests can hold it. */
+/** Time, passed in, so that tests can hold it. */
 export interface Clock {
   /** Milliseconds that never go backwards. All durations come from it. */
   readonly monotonicMs: () => number;

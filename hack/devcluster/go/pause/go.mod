@@ -1,0 +1,3 @@
+module clawbench.dev/devcluster/pause
+
+go 1.26

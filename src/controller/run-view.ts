@@ -1,6 +1,6 @@
+import type { z } from 'zod';
 import { benchmarkRunSpecSchema, type API_VERSION, type BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { runStatusSchema, type RunConditionType, type RunStatus } from '../api/run-status.ts';
-import type { z } from 'zod';
 import type { ObjectMeta } from '../kube/object.ts';
 
 /** A BenchmarkRun as the API server holds it. */
@@ -19,6 +19,8 @@ export interface RunView {
   readonly namespace: string;
   readonly uid: string;
   readonly generation: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
   readonly spec: BenchmarkRunSpec;
   readonly status: RunStatus;
 }
@@ -43,6 +45,7 @@ export function viewRun(object: RunResource): RunView | UnreadableRun {
     namespace: namespace ?? '',
     uid,
     generation: generation ?? 0,
+    createdAt: object.metadata.creationTimestamp,
     spec: spec.data,
     status: status.data,
   };

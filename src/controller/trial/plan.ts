@@ -171,7 +171,8 @@ function planPod(
     // It ends, or is to end: what it says at its end, or its disappearance, decides.
     return {
       ...NOTHING,
-      status: null,
+      // Whatever becomes of the pod and of us: that the attempt was begun stands written first.
+      status: recorded === observation.status ? null : waiting(recorded, 'Starting', 'the pod is ending'),
       deletions: deletion(pod, options),
       requeueAt: (pod.deletedBy ?? now + options.gracePeriodSeconds * 1000) + TERMINATING_SLACK_MS + 1000,
     };
@@ -195,7 +196,7 @@ function showStanding(
     const shown = status.phase === 'Running' && recorded === status;
     return {
       ...NOTHING,
-      status: shown || isRunning(status) ? null : waiting(recorded, 'Running', null),
+      status: shown ? null : waiting(recorded, 'Running', null),
       requeueAt: stand.deadline,
     };
   }
@@ -210,10 +211,6 @@ function showStanding(
   };
 }
 
-function isRunning(status: TrialStatus): boolean {
-  return status.phase === 'Running' && openAttempt(status) !== undefined;
-}
-
 /** Classifies the end of an attempt and says what follows. `status` has the attempt in it. */
 function endAttempt(
   observation: TrialObservation,
@@ -226,16 +223,20 @@ function endAttempt(
 ): TrialPlan {
   const read = pod === null ? { report: null, why: 'the pod is gone' } : readHarnessReport(observation.name, pod);
   const { report } = read;
+  const interrupted = report?.result?.killReason === 'interrupted';
+  // The kubelet, or we, ended it for a bound that the harness did not keep: there is no result to go by.
+  const overdue = interrupted && pod !== null && isOverdue(pod, run, now);
   const circumstances: AttemptCircumstances = {
     lost: false,
-    bound: null,
+    bound: overdue ? 'active' : null,
     obstacle: null,
     ...known,
+    interrupted: interrupted && !overdue,
     cancelled: run.abort !== null,
     gatewayDown: run.gatewayDown,
   };
   const classification = classifyAttempt({
-    result: report?.result ?? null,
+    result: overdue ? null : (report?.result ?? null),
     pod: podSignals(pod, circumstances),
   });
   const endedAt = report?.result?.endedAt ?? new Date(endOf(pod) ?? now).toISOString();
@@ -259,6 +260,11 @@ function endAttempt(
     case 'give_up':
       return { ...plan, status: executed(over, number, classification, detail) };
   }
+}
+
+function isOverdue(pod: PodFacts, run: RunFacts, now: number): boolean {
+  const stand = standing(pod, run.timeouts, null);
+  return pod.reason === 'DeadlineExceeded' || (stand.stage === 'running' && (endOf(pod) ?? now) >= stand.deadline);
 }
 
 function endOf(pod: PodFacts | null): number | null {

@@ -11,6 +11,8 @@ export interface AttemptCircumstances {
   /** The run was cancelled, or is being deleted, while the attempt ran. */
   readonly cancelled: boolean;
   readonly gatewayDown: boolean;
+  /** The harness says that it was asked to end, and by whom it cannot know. */
+  readonly interrupted: boolean;
   /** The bound that the controller ended the attempt for. */
   readonly bound: 'queued' | 'start' | 'active' | null;
   /** What kept the pod from starting when the bound passed. */
@@ -19,14 +21,15 @@ export interface AttemptCircumstances {
 
 /** Reads exit code, reason and signal together into what the failure-class table knows. */
 export function podSignals(pod: PodFacts | null, circumstances: AttemptCircumstances): PodSignals {
-  const { lost, cancelled, gatewayDown, bound, obstacle } = circumstances;
+  const { lost, cancelled, gatewayDown, interrupted, bound, obstacle } = circumstances;
   const harness = pod === null ? undefined : terminatedState(pod.harness, [KILLED]);
   const executor = pod === null ? undefined : terminatedState(pod.executor, [0, KILLED]);
   return {
     ...(harness === undefined ? {} : { harnessTerminated: harness }),
     ...(executor === undefined ? {} : { executorTerminated: executor }),
     ...(pod?.reason === 'Evicted' ? { evicted: { ownLimit: pod.disruption === null } } : {}),
-    disrupted: pod !== null && pod.disruption !== null,
+    // Who ends a pod takes it away, with or without a condition: such attempts have a bound, unlike those on one machine.
+    disrupted: pod?.disruption != null || (interrupted && !cancelled),
     activeDeadline: bound === 'active' || pod?.reason === 'DeadlineExceeded',
     queuedDeadline: bound === 'queued',
     startDeadline: bound === 'start',

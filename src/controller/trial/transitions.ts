@@ -38,7 +38,7 @@ export function nextNumber(status: Pick<TrialStatus, 'attempts'>): number {
 
 /** The pod of an attempt is there: from here on the attempt is bound to its UID. */
 export function begun(status: TrialStatus, pod: PodFacts, timeouts: ResolvedTimeouts): TrialStatus {
-  if (status.attempts.some(({ number }) => number === pod.attempt)) return { ...status, timeouts };
+  if (status.attempts.some(({ number }) => number === pod.attempt)) return status;
   const attempt: TrialAttempt = {
     number: pod.attempt,
     podName: pod.name,

@@ -72,9 +72,6 @@ export const ENV = {
   GATEWAY_SECRET: 'CLAWBENCH_GATEWAY_SECRET',
   /** Key of the model provider; gateway only. */
   API_KEY: 'CLAWBENCH_API_KEY',
-  /** Keys of the models of `supervision`, where they have their own; gateway only. */
-  SUPERVISOR_API_KEY: 'CLAWBENCH_SUPERVISOR_API_KEY',
-  USER_SIMULATOR_API_KEY: 'CLAWBENCH_USER_SIMULATOR_API_KEY',
   /** Folder below which the MOUNTS lie; unset is `/`. */
   MOUNT_ROOT: 'CLAWBENCH_MOUNT_ROOT',
   /** Port on which the harness waits for the shim; unset is PORTS.shim. */

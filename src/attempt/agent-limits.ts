@@ -1,11 +1,7 @@
 import type { RuntimeSpec } from '../api/benchmark-run.ts';
-import { InvalidInputError } from './errors.ts';
+import { InvalidInputError } from '../api/errors.ts';
 
-<<<<<<<< HEAD:src/api/agent-limits.ts
 /** What one agent may use when the run does not say: the same on one machine and in a pod. */
-========
-/** What one agent may use when the run does not say: the same on one machine and in a pod. */
->>>>>>>> main:src/attempt/agent-limits.ts
 export const DEFAULT_LIMITS = {
   memoryBytes: 2 * 1024 ** 3,
   pids: 512,
@@ -63,11 +59,7 @@ export function parseBytes(quantity: string, field: string): number {
   return Math.floor(value);
 }
 
-<<<<<<<< HEAD:src/api/agent-limits.ts
 /** Bounds of an agent: `spec.runtime.resources.limits`, else the defaults. */
-========
-/** Bounds of an agent: `spec.runtime.resources.limits` as in a pod, else the defaults. */
->>>>>>>> main:src/attempt/agent-limits.ts
 export function agentLimits(spec: { readonly runtime: Pick<RuntimeSpec, 'resources'> }): AgentLimits {
   const limits = spec.runtime.resources?.limits ?? {};
   const memory = limits['memory'];

@@ -1,4 +1,4 @@
-import type { OwnerReference, PersistentVolumeClaim } from './kubernetes.ts';
+import type { OwnerReference, PersistentVolumeClaimDraft } from './kubernetes.ts';
 import { z } from 'zod';
 import { InvalidInputError } from '../../api/errors.ts';
 import { runChildName } from '../../api/names.ts';
@@ -43,12 +43,12 @@ export function claimOwnerReferences(run: RunContext, collected: boolean): Owner
 export function runClaim(
   run: RunContext,
   config: Pick<ObjectsConfig, 'defaultStorage'>,
-): PersistentVolumeClaim | null {
+): PersistentVolumeClaimDraft | null {
   const { persistentVolumeClaim, volumeClaimTemplate } = run.spec.artifacts;
   if (persistentVolumeClaim !== undefined) return null;
-  const { size, storageClassName, accessMode } = config.defaultStorage;
+  const { size, storageClassName, accessModes } = config.defaultStorage;
   const defaults = {
-    accessModes: [accessMode],
+    accessModes: [...accessModes],
     resources: { requests: { storage: size } },
     ...(storageClassName === undefined ? {} : { storageClassName }),
   };

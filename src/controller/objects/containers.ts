@@ -95,3 +95,12 @@ export function noDns(): Pick<PodSpec, 'dnsPolicy' | 'dnsConfig'> {
     },
   };
 }
+
+/** Secrets that images are pulled with, beside those of the namespace's account. */
+export function pullSecrets({
+  imagePullSecrets,
+}: Pick<ObjectsConfig, 'imagePullSecrets'>): Pick<PodSpec, 'imagePullSecrets'> {
+  return imagePullSecrets.length === 0
+    ? {}
+    : { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) };
+}

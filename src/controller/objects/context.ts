@@ -1,4 +1,5 @@
 import type { BenchmarkRunSpec } from '../../api/benchmark-run.ts';
+import type { ControllerConfig } from '../../api/controller-config.ts';
 import { InvalidInputError } from '../../api/errors.ts';
 import { gatewayServiceName } from '../../api/names.ts';
 import { PORTS } from '../../api/pod-contract.ts';
@@ -7,35 +8,25 @@ import type { RuntimeId } from '../../api/vocabulary.ts';
 import { resolveRuntimeId } from '../../runtimes/registry.ts';
 import { executorUid } from '../../runtimes/executor-user.ts';
 
-export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
-
 /** What of the controller's configuration shapes the objects of a run. */
-export interface ObjectsConfig {
-  readonly operatorImage: string;
-  /** Image of a runtime where `spec.runtime.image` names none. */
-  readonly runtimeImages: Readonly<Partial<Record<RuntimeId, string>>>;
-  readonly defaultImagePullPolicy: PullPolicy;
-  /** Seconds between SIGTERM and SIGKILL of a trial pod: what collection may take then. */
-  readonly gracePeriodSeconds: number;
-  /** The claim of a run that names none and has no template. */
-  readonly defaultStorage: {
-    readonly size: string;
-    readonly storageClassName?: string | undefined;
-    readonly accessMode: string;
-  };
-  readonly network: {
-    /** Namespace of the controller's pods, which call the gateway's control port. */
-    readonly controllerNamespace: string;
-    /** Namespaces whose pods may read metrics. */
-    readonly metricsNamespaces: readonly string[];
-    /** Addresses of the API server; empty: any private address. */
-    readonly apiServerCIDRs: readonly string[];
-    /** Ranges of pods, Services and nodes that are not private addresses by themselves. */
-    readonly clusterCIDRs: readonly string[];
-  };
-  /** `Role` where the operator is installed for one namespace only. */
-  readonly workerRoleKind: 'ClusterRole' | 'Role';
-}
+export type ObjectsConfig = Pick<
+  ControllerConfig,
+  | 'operatorImage'
+  | 'runtimeImages'
+  | 'pythonImage'
+  | 'defaultImagePullPolicy'
+  | 'imagePullSecrets'
+  | 'gracePeriodSeconds'
+  | 'defaultStorage'
+  | 'defaultResources'
+  | 'metricsNamespaces'
+  | 'apiServerCIDRs'
+  | 'clusterCIDRs'
+  | 'workerRoleKind'
+> & {
+  /** Namespace that the controller runs in: its pods call the gateway's control port. */
+  readonly controllerNamespace: string;
+};
 
 /** A run, as its objects need it. */
 export interface RunContext extends RunIdentity {
@@ -86,9 +77,9 @@ export function executorUser(run: Pick<RunContext, 'spec'>): number {
   return typeof wanted === 'number' ? wanted : executorUid(runtimeOf(run));
 }
 
-/** Whether anything in the run calls a model, so that it has a gateway. */
+/** Whether the run calls a model, so that it has a gateway. */
 export function needsGateway({ spec }: Pick<RunContext, 'spec'>): boolean {
-  return spec.model !== undefined || spec.supervision.enabled;
+  return spec.model !== undefined;
 }
 
 /** Where pods of the run reach its gateway; the name resolves by hostAliases only. */

@@ -7,7 +7,10 @@ import { diskCeiling, executorResources, OPERATOR_RESOURCES } from './resources.
 import { executorSecurity, operatorSecurity } from './security.ts';
 import { emptyDir, ownTmp } from './volumes.ts';
 
-type ImagesConfig = Pick<ObjectsConfig, 'operatorImage' | 'runtimeImages' | 'defaultImagePullPolicy'>;
+type ExecutorConfig = Pick<
+  ObjectsConfig,
+  'operatorImage' | 'runtimeImages' | 'defaultImagePullPolicy' | 'defaultResources'
+>;
 
 /** Folders that harness and executor share; the harness alone writes `program`. */
 const SHARED = ['work', 'state', 'home', 'program'] as const;
@@ -17,8 +20,8 @@ const NODE_VOLUME = 'node';
 const SHIM = `${MOUNTS.program}/shim.mjs`;
 
 /** emptyDirs that the two containers share, each as large as the agent's bound on the disk allows at most. */
-export function sharedVolumes(run: Pick<RunContext, 'spec'>): Volume[] {
-  const ceiling = String(diskCeiling(run.spec));
+export function sharedVolumes(run: Pick<RunContext, 'spec'>, config: ExecutorConfig): Volume[] {
+  const ceiling = String(diskCeiling(run.spec, config));
   return SHARED.map((name) => emptyDir(name, name === 'program' ? PROGRAM_BYTES : ceiling));
 }
 
@@ -36,7 +39,7 @@ export function sharedMounts(container: 'harness' | 'executor'): VolumeMount[] {
  */
 export function injectedNode(
   run: Pick<RunContext, 'spec'>,
-  config: ImagesConfig,
+  config: ExecutorConfig,
 ): { readonly volumes: Volume[]; readonly mounts: VolumeMount[]; readonly init: Container[] } {
   if (!run.spec.runtime.injectNode) return { volumes: [], mounts: [], init: [] };
   const mount = { name: NODE_VOLUME, mountPath: MOUNTS.node };
@@ -70,7 +73,7 @@ export function executorNode(run: Pick<RunContext, 'spec'>): string {
 /** A container of the runtime's image, as the agent gets it, whatever it then runs. Its environment holds nothing secret. */
 export function runtimeContainer(
   run: Pick<RunContext, 'spec'>,
-  config: ImagesConfig,
+  config: ExecutorConfig,
   parts: {
     readonly name: ContainerName;
     readonly script: string;
@@ -84,7 +87,7 @@ export function runtimeContainer(
     imagePullPolicy: config.defaultImagePullPolicy,
     command: ['sh', '-c', parts.script],
     env: Object.entries(parts.env ?? {}).map(([name, value]) => ({ name, value })),
-    resources: executorResources(run.spec),
+    resources: executorResources(run.spec, config),
     securityContext: executorSecurity(executorUser(run)),
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
@@ -98,11 +101,11 @@ export function runtimeContainer(
  */
 export function executorContainer(
   run: Pick<RunContext, 'spec'>,
-  config: ImagesConfig,
+  config: ExecutorConfig,
   timeouts: Pick<ResolvedTimeouts, 'start'>,
 ): { readonly container: Container; readonly volumes: Volume[]; readonly init: Container[] } {
   const node = injectedNode(run, config);
-  const tmp = ownTmp(CONTAINERS.executor, String(diskCeiling(run.spec)));
+  const tmp = ownTmp(CONTAINERS.executor, String(diskCeiling(run.spec, config)));
   // Not every sleep takes a fraction of a second.
   const script = [
     `until [ -s ${SHIM} ]; do sleep 0.05 2>/dev/null || sleep 1; done`,

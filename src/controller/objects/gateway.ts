@@ -1,4 +1,11 @@
-import type { Deployment, EnvVar, Secret, Service, Volume, VolumeMount } from './kubernetes.ts';
+import type {
+  DeploymentDraft,
+  EnvVar,
+  SecretDraft,
+  ServiceDraft,
+  Volume,
+  VolumeMount,
+} from './kubernetes.ts';
 import type { ModelSpec } from '../../api/benchmark-run.ts';
 import type { GatewayRequest } from '../../api/container-requests.ts';
 import { gatewayServiceName, LABELS, runChildName, runLabel } from '../../api/names.ts';
@@ -12,6 +19,7 @@ import { OPERATOR_RESOURCES } from './resources.ts';
 import { claimVolume, ownTmp, runMount } from './volumes.ts';
 
 const SECRET_KEY = 'key';
+const SECRET_LENGTH = 32;
 /** Seconds in which calls under way may end. */
 const GRACE_SECONDS = 30;
 const COMPONENT = 'gateway';
@@ -22,29 +30,30 @@ export function gatewaySelector(run: Pick<RunContext, 'name'>): Record<string, s
 }
 
 /**
- * Key that the tokens of the run's attempts are signed with.
+ * The Secret that the tokens of the run's attempts are signed with.
  *
- * @param key at least 32 random bytes
+ * @param secret random text of at least 32 characters
  */
-export function gatewaySecret(run: RunContext, key: Uint8Array): Secret {
-  if (key.length < 32) throw new RangeError('a key of at least 32 bytes is needed');
+export function gatewaySecret(run: RunContext, secret: string): SecretDraft {
+  if (secret.length < SECRET_LENGTH)
+    throw new RangeError(`a secret of ${SECRET_LENGTH} characters is needed`);
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: runChildMetadata(run, runChildName(run.name, COMPONENT), COMPONENT),
     type: 'Opaque',
     immutable: true,
-    data: { [SECRET_KEY]: Buffer.from(key).toString('base64') },
+    data: { [SECRET_KEY]: Buffer.from(secret).toString('base64') },
   };
 }
 
-/** The key that gatewaySecret was given, or null when the Secret holds none. */
-export function readGatewaySecret(secret: Pick<Secret, 'data'>): Buffer | null {
-  const encoded = secret.data?.[SECRET_KEY];
-  return encoded === undefined || encoded === '' ? null : Buffer.from(encoded, 'base64');
+/** What gatewaySecret was given, or null when the Secret does not hold it. */
+export function readGatewaySecret(secret: Pick<SecretDraft, 'data'>): string | null {
+  const text = Buffer.from(secret.data?.[SECRET_KEY] ?? '', 'base64').toString();
+  return text.length < SECRET_LENGTH ? null : text;
 }
 
-export function gatewayService(run: RunContext): Service {
+export function gatewayService(run: RunContext): ServiceDraft {
   const port = (name: string, number: number) => ({ name, port: number, targetPort: name, protocol: 'TCP' });
   return {
     apiVersion: 'v1',
@@ -73,23 +82,22 @@ export function gatewayDeployment(
   config: ObjectsConfig,
   claim: ClaimRef,
   replicas: 0 | 1 = 1,
-): Deployment {
+): DeploymentDraft {
   const name = runChildName(run.name, COMPONENT);
   const tmp = ownTmp(CONTAINERS.gateway, '256Mi');
-  const cassette = cassetteOf(run.spec.model);
-  const request: GatewayRequest = {
-    runName: run.name,
-    runUID: run.uid,
-    namespace: run.namespace,
-    model: run.spec.model === undefined ? null : { ...run.spec.model },
-    supervision: { ...run.spec.supervision },
-  };
+  const { model } = run.spec;
+  if (model === undefined) throw new RangeError(`run ${run.name} calls no model, so it has no gateway`);
+  const cassette = cassetteOf(model);
+  const request: GatewayRequest = { runName: run.name, runUID: run.uid, model, journalDir: MOUNTS.journal };
   const container = operatorContainer(config, {
     name: CONTAINERS.gateway,
     args: ['gateway'],
     request,
     resources: OPERATOR_RESOURCES.gateway,
-    env: [{ name: ENV.GATEWAY_SECRET, valueFrom: { secretKeyRef: { name, key: SECRET_KEY } } }, ...keys(run)],
+    env: [
+      { name: ENV.GATEWAY_SECRET, valueFrom: { secretKeyRef: { name, key: SECRET_KEY } } },
+      ...providerKey(model),
+    ],
     mounts: [
       runMount(run, (at) => at.gateway, MOUNTS.journal, 'rw'),
       ...scripts(run),
@@ -108,7 +116,7 @@ export function gatewayDeployment(
       selector: { matchLabels: gatewaySelector(run) },
       template: {
         metadata: { labels: runChildLabels(run, COMPONENT) },
-        spec: operatorPodSpec({
+        spec: operatorPodSpec(config, {
           ...operatorPlacement(run, claim),
           terminationGracePeriodSeconds: GRACE_SECONDS,
           containers: [
@@ -137,18 +145,10 @@ export function gatewayDeployment(
   };
 }
 
-/** Provider keys, each from the Secret that its model names. */
-function keys({ spec }: RunContext): EnvVar[] {
-  const of = (name: string, model: ModelSpec | undefined): EnvVar[] =>
-    model?.apiKeySecretRef === undefined
-      ? []
-      : [{ name, valueFrom: { secretKeyRef: { ...model.apiKeySecretRef } } }];
-  const { enabled, supervisor, userSimulator } = spec.supervision;
-  return [
-    ...of(ENV.API_KEY, spec.model),
-    ...(enabled ? of(ENV.SUPERVISOR_API_KEY, supervisor) : []),
-    ...(enabled ? of(ENV.USER_SIMULATOR_API_KEY, userSimulator) : []),
-  ];
+/** The provider's key, from the Secret that the run names. */
+function providerKey({ apiKeySecretRef }: ModelSpec): EnvVar[] {
+  if (apiKeySecretRef === undefined) return [];
+  return [{ name: ENV.API_KEY, valueFrom: { secretKeyRef: { ...apiKeySecretRef } } }];
 }
 
 /** The scripted model answers from the scripts of all scenarios. */
@@ -158,8 +158,8 @@ function scripts(run: RunContext): VolumeMount[] {
     : [];
 }
 
-function cassetteOf(model: ModelSpec | undefined): { volumes: Volume[]; mounts: VolumeMount[] } {
-  const { mode = 'off', claim } = model?.cassette ?? {};
+function cassetteOf(model: ModelSpec): { volumes: Volume[]; mounts: VolumeMount[] } {
+  const { mode = 'off', claim } = model.cassette ?? {};
   if (mode === 'off' || claim === undefined) return { volumes: [], mounts: [] };
   const name = 'cassette';
   return {

@@ -1,39 +1,34 @@
 import type * as client from '@kubernetes/client-node';
+import type * as kube from '../../kube/object.ts';
 
-/**
- * An object as it stands in JSON: the client's classes describe it, but their instances are not what is sent. Times
- * are strings, and a field that would be a word of TypeScript has its own name (`from`, not `_from`).
+/*
+ * The kinds of objects that are made here, as they stand in JSON before the API server has seen them, and the parts
+ * of them that have names of their own.
  */
-type Json<T> = T extends Date
-  ? string
-  : T extends readonly (infer Item)[]
-    ? Json<Item>[]
-    : T extends object
-      ? { [Key in keyof T as Key extends `_${infer Name}` ? Name : Key]: Json<T[Key]> }
-      : T;
 
-export type Affinity = Json<client.V1Affinity>;
-export type ConfigMap = Json<client.V1ConfigMap>;
-export type Container = Json<client.V1Container>;
-export type Deployment = Json<client.V1Deployment>;
-export type EnvVar = Json<client.V1EnvVar>;
-export type Job = Json<client.V1Job>;
-export type LabelSelector = Json<client.V1LabelSelector>;
-export type NetworkPolicy = Json<client.V1NetworkPolicy>;
-export type NetworkPolicyEgressRule = Json<client.V1NetworkPolicyEgressRule>;
-export type NetworkPolicyIngressRule = Json<client.V1NetworkPolicyIngressRule>;
-export type NetworkPolicyPort = Json<client.V1NetworkPolicyPort>;
-export type OwnerReference = Json<client.V1OwnerReference>;
-export type PersistentVolumeClaim = Json<client.V1PersistentVolumeClaim>;
-export type Pod = Json<client.V1Pod>;
-export type PodSecurityContext = Json<client.V1PodSecurityContext>;
-export type PodSpec = Json<client.V1PodSpec>;
-export type ResourceRequirements = Json<client.V1ResourceRequirements>;
-export type RoleBinding = Json<client.V1RoleBinding>;
-export type Secret = Json<client.V1Secret>;
-export type SecurityContext = Json<client.V1SecurityContext>;
-export type Service = Json<client.V1Service>;
-export type ServiceAccount = Json<client.V1ServiceAccount>;
-export type Toleration = Json<client.V1Toleration>;
-export type Volume = Json<client.V1Volume>;
-export type VolumeMount = Json<client.V1VolumeMount>;
+export type ConfigMapDraft = kube.Draft<kube.ConfigMap>;
+export type DeploymentDraft = kube.Draft<kube.Deployment>;
+export type JobDraft = kube.Draft<kube.Job>;
+export type NetworkPolicyDraft = kube.Draft<kube.NetworkPolicy>;
+export type PersistentVolumeClaimDraft = kube.Draft<kube.PersistentVolumeClaim>;
+export type PodDraft = kube.Draft<kube.Pod>;
+export type RoleBindingDraft = kube.Draft<kube.RoleBinding>;
+export type SecretDraft = kube.Draft<kube.Secret>;
+export type ServiceDraft = kube.Draft<kube.Service>;
+export type ServiceAccountDraft = kube.Draft<kube.ServiceAccount>;
+
+export type Affinity = kube.Wire<client.V1Affinity>;
+export type Container = kube.Container;
+export type EnvVar = kube.Wire<client.V1EnvVar>;
+export type LabelSelector = kube.Wire<client.V1LabelSelector>;
+export type NetworkPolicyEgressRule = kube.Wire<client.V1NetworkPolicyEgressRule>;
+export type NetworkPolicyIngressRule = kube.Wire<client.V1NetworkPolicyIngressRule>;
+export type NetworkPolicyPort = kube.Wire<client.V1NetworkPolicyPort>;
+export type OwnerReference = kube.OwnerReference;
+export type PodSecurityContext = kube.Wire<client.V1PodSecurityContext>;
+export type PodSpec = kube.PodSpec;
+export type ResourceRequirements = kube.Wire<client.V1ResourceRequirements>;
+export type SecurityContext = kube.Wire<client.V1SecurityContext>;
+export type Toleration = kube.Wire<client.V1Toleration>;
+export type Volume = kube.Volume;
+export type VolumeMount = kube.VolumeMount;

@@ -5,7 +5,7 @@ import { needsGateway, type ObjectsConfig, type RunContext } from './context.ts'
 import { gatewaySelector } from './gateway.ts';
 import type {
   LabelSelector,
-  NetworkPolicy,
+  NetworkPolicyDraft,
   NetworkPolicyEgressRule,
   NetworkPolicyIngressRule,
   NetworkPolicyPort,
@@ -25,10 +25,15 @@ const LOCAL_V6 = [
   '::ffff:0:0/96',
 ] as const;
 
+type PolicyConfig = Pick<
+  ObjectsConfig,
+  'controllerNamespace' | 'metricsNamespaces' | 'apiServerCIDRs' | 'clusterCIDRs'
+>;
+
 const API_SERVER_PORTS = [443, 6443] as const;
 
 /** Every policy of a run: in force before the first of its pods is made. */
-export function networkPolicies(run: RunContext, config: Pick<ObjectsConfig, 'network'>): NetworkPolicy[] {
+export function networkPolicies(run: RunContext, config: PolicyConfig): NetworkPolicyDraft[] {
   return [
     trialPolicy(run, config),
     workerPolicy(run, config),
@@ -38,17 +43,27 @@ export function networkPolicies(run: RunContext, config: Pick<ObjectsConfig, 'ne
 }
 
 /** Nobody calls a trial's pod. It calls the gateway's model port, and what `network.egress` opens. */
-function trialPolicy(run: RunContext, config: Pick<ObjectsConfig, 'network'>): NetworkPolicy {
+function trialPolicy(run: RunContext, config: PolicyConfig): NetworkPolicyDraft {
   const gateway: NetworkPolicyEgressRule[] = needsGateway(run)
     ? [{ to: [{ podSelector: { matchLabels: gatewaySelector(run) } }], ports: [tcp(PORTS.gatewayModel)] }]
     : [];
   return policy(run, 'trials', trialSelector(run), [], [...gateway, ...opened(run, config)]);
 }
 
-function opened(run: RunContext, { network }: Pick<ObjectsConfig, 'network'>): NetworkPolicyEgressRule[] {
-  const { egress } = run.spec.network;
-  if (egress === 'ModelOnly') return [];
-  if (egress !== 'Internet') return egress.rules; // the API server checks them
+function opened(run: RunContext, network: PolicyConfig): NetworkPolicyEgressRule[] {
+  const { egress, rules = [] } = run.spec.network;
+  switch (egress) {
+    case 'ModelOnly':
+      return [];
+    case 'Rules':
+      return rules as NetworkPolicyEgressRule[]; // the API server checks what is in them
+    case 'Internet':
+      return internet(network);
+  }
+}
+
+/** Every address but those near by: neither the cluster, nor its machines, nor their metadata services. */
+function internet(network: PolicyConfig): NetworkPolicyEgressRule[] {
   const near = [...network.clusterCIDRs, ...network.apiServerCIDRs];
   const v6 = (cidr: string) => cidr.includes(':');
   return [
@@ -72,7 +87,7 @@ function opened(run: RunContext, { network }: Pick<ObjectsConfig, 'network'>): N
  * `prepare` and `score` reach the API server alone. Containers of a pod share its network, so this holds for the ones
  * without a token too.
  */
-function workerPolicy(run: RunContext, { network }: Pick<ObjectsConfig, 'network'>): NetworkPolicy {
+function workerPolicy(run: RunContext, network: PolicyConfig): NetworkPolicyDraft {
   const known = network.apiServerCIDRs;
   const cidrs = known.length > 0 ? known : [...PRIVATE_V4, ...PRIVATE_V6];
   const egress: NetworkPolicyEgressRule = {
@@ -83,12 +98,12 @@ function workerPolicy(run: RunContext, { network }: Pick<ObjectsConfig, 'network
 }
 
 /** The probe calls nobody; a reader is reached by port-forward, which comes from inside its pod. */
-function closedPolicy(run: RunContext): NetworkPolicy {
+function closedPolicy(run: RunContext): NetworkPolicyDraft {
   return policy(run, 'closed', componentSelector(run, ['probe', 'reader']), [], []);
 }
 
 /** The gateway may call any address, for a provider may be anywhere. */
-function gatewayPolicy(run: RunContext, { network }: Pick<ObjectsConfig, 'network'>): NetworkPolicy {
+function gatewayPolicy(run: RunContext, network: PolicyConfig): NetworkPolicyDraft {
   const namespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
   const ingress: NetworkPolicyIngressRule[] = [
     { from: [{ podSelector: trialSelector(run) }], ports: [tcp(PORTS.gatewayModel)] },
@@ -115,7 +130,7 @@ function policy(
   podSelector: LabelSelector,
   ingress: NetworkPolicyIngressRule[],
   egress: NetworkPolicyEgressRule[],
-): NetworkPolicy {
+): NetworkPolicyDraft {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',

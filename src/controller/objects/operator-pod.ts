@@ -1,19 +1,19 @@
-import type { Job, Pod, PodSpec } from './kubernetes.ts';
+import type { JobDraft, PodDraft, PodSpec } from './kubernetes.ts';
 import type { Component } from '../../api/names.ts';
 import { runChildLabels, runChildMetadata } from '../../api/run-children.ts';
-import { CLOSED_POD } from './containers.ts';
-import type { RunContext } from './context.ts';
+import { CLOSED_POD, pullSecrets } from './containers.ts';
+import type { ObjectsConfig, RunContext } from './context.ts';
 import { podSecurity } from './security.ts';
 
 type PodParts = Pick<PodSpec, 'containers' | 'initContainers' | 'volumes'> & Partial<PodSpec>;
 
 /** Specification of a pod of the operator's own programs. */
-export function operatorPodSpec(parts: PodParts): PodSpec {
-  return { ...CLOSED_POD, securityContext: podSecurity(), ...parts };
+export function operatorPodSpec(config: Pick<ObjectsConfig, 'imagePullSecrets'>, parts: PodParts): PodSpec {
+  return { ...CLOSED_POD, ...pullSecrets(config), securityContext: podSecurity(), ...parts };
 }
 
 /** A pod that runs once. */
-export function oncePod(run: RunContext, name: string, component: Component, spec: PodSpec): Pod {
+export function oncePod(run: RunContext, name: string, component: Component, spec: PodSpec): PodDraft {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -33,7 +33,7 @@ export function onceJob(
     readonly deadlineSeconds: number;
     readonly pod: PodSpec;
   },
-): Job {
+): JobDraft {
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -1,4 +1,4 @@
-import type { Job } from './kubernetes.ts';
+import type { JobDraft } from './kubernetes.ts';
 import type { FreezeRequest, PublishIndexRequest } from '../../api/container-requests.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS, MOUNTS, WORKER_ACCOUNT } from '../../api/pod-contract.ts';
@@ -22,7 +22,7 @@ const INDEX_BYTES = String(64 * 1024 ** 2);
  *
  * @throws InvalidInputError when the specification is too long, or a suite's path leads out of its source
  */
-export function prepareJob(run: RunContext, config: ObjectsConfig, claim: ClaimRef): Job {
+export function prepareJob(run: RunContext, config: ObjectsConfig, claim: ClaimRef): JobDraft {
   const suite = suiteMount(run.spec.suite, 'spec.suite');
   const index = { name: 'index', mountPath: MOUNTS.index };
   const freezeTmp = ownTmp(CONTAINERS.freeze, '1Gi');
@@ -41,7 +41,7 @@ export function prepareJob(run: RunContext, config: ObjectsConfig, claim: ClaimR
     component: 'prepare',
     backoffLimit: TRIES_AGAIN,
     deadlineSeconds: DEADLINE_SECONDS,
-    pod: operatorPodSpec({
+    pod: operatorPodSpec(config, {
       ...operatorPlacement(run, claim),
       ...noDns(),
       serviceAccountName: WORKER_ACCOUNT,

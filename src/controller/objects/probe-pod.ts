@@ -1,7 +1,7 @@
-import type { Pod } from './kubernetes.ts';
+import type { PodDraft } from './kubernetes.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS } from '../../api/pod-contract.ts';
-import { CLOSED_POD, noDns } from './containers.ts';
+import { CLOSED_POD, noDns, pullSecrets } from './containers.ts';
 import { executorUser, type ObjectsConfig, type RunContext } from './context.ts';
 import { executorNode, injectedNode, runtimeContainer } from './executor-container.ts';
 import { oncePod } from './operator-pod.ts';
@@ -21,13 +21,14 @@ export const PROBE_EXITS = { noNode: 3, oldNode: 4 } as const;
  *
  * @throws InvalidInputError when the run's specification cannot become a pod
  */
-export function probePod(run: RunContext, config: ObjectsConfig): Pod {
+export function probePod(run: RunContext, config: ObjectsConfig): PodDraft {
   const template = readPodTemplate(run.spec.runtime.podTemplate);
   const node = injectedNode(run, config);
   return oncePod(run, runChildName(run.name, 'probe'), 'probe', {
     ...template.placement,
     ...CLOSED_POD,
     ...noDns(),
+    ...pullSecrets(config),
     activeDeadlineSeconds: Math.ceil(run.spec.timeouts.start + CHECK_SECONDS),
     terminationGracePeriodSeconds: 5,
     securityContext: { ...template.securityContext, ...podSecurity(executorUser(run)) },

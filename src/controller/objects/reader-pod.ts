@@ -1,4 +1,4 @@
-import type { Pod } from './kubernetes.ts';
+import type { PodDraft } from './kubernetes.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS, MOUNTS, PORTS } from '../../api/pod-contract.ts';
 import { noDns, operatorContainer } from './containers.ts';
@@ -16,7 +16,7 @@ const LIFE_SECONDS = 3600;
  *
  * @param suffix tells readers of one run apart: at most 13 characters of a-z, 0-9
  */
-export function readerPod(run: RunContext, config: ObjectsConfig, claim: ClaimRef, suffix: string): Pod {
+export function readerPod(run: RunContext, config: ObjectsConfig, claim: ClaimRef, suffix: string): PodDraft {
   const tmp = ownTmp(CONTAINERS.reader, '64Mi');
   const container = operatorContainer(config, {
     name: CONTAINERS.reader,
@@ -29,7 +29,7 @@ export function readerPod(run: RunContext, config: ObjectsConfig, claim: ClaimRe
     run,
     runChildName(run.name, `reader-${suffix}`),
     'reader',
-    operatorPodSpec({
+    operatorPodSpec(config, {
       ...operatorPlacement(run, claim),
       ...noDns(),
       activeDeadlineSeconds: LIFE_SECONDS,

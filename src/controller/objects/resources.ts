@@ -1,5 +1,6 @@
+import type { ObjectsConfig } from './context.ts';
 import type { ResourceRequirements } from './kubernetes.ts';
-import { agentLimits, DEFAULT_LIMITS, quantityValue } from '../../attempt/agent-limits.ts';
+import { parseBytes, quantityValue } from '../../attempt/agent-limits.ts';
 import type { BenchmarkRunSpec, RuntimeSpec } from '../../api/benchmark-run.ts';
 import { InvalidInputError, type InputProblem } from '../../api/errors.ts';
 
@@ -15,7 +16,6 @@ const EPHEMERAL_REQUEST = '64Mi';
  * two cores; there is no CPU limit, because throttling would change what is measured.
  */
 export const OPERATOR_RESOURCES = {
-  harness: own('20m', '128Mi', '512Mi', '512Mi'),
   prepare: own('50m', '128Mi', '1Gi', '1Gi'),
   publish: own('20m', '96Mi', '1Gi', '512Mi'),
   gateway: own('20m', '96Mi', '512Mi', '512Mi'),
@@ -30,25 +30,48 @@ function own(cpu: string, memory: string, memoryLimit: string, diskLimit: string
   };
 }
 
+type TrialConfig = Pick<ObjectsConfig, 'defaultResources'>;
+
+/** Bytes that an agent's folders may take: what the run says, else the installation. The harness watches it. */
+export function agentDiskBytes(spec: Pick<BenchmarkRunSpec, 'runtime'>, config: TrialConfig): number {
+  const given = spec.runtime.resources?.limits?.['ephemeral-storage'];
+  return given === undefined
+    ? parseBytes(
+        config.defaultResources.executor.limits['ephemeral-storage'],
+        'defaultResources.executor.limits.ephemeral-storage',
+      )
+    : parseBytes(given, 'spec.runtime.resources.limits.ephemeral-storage');
+}
+
 /** Bytes at which the kubelet would evict: above the agent's own bound, so that the harness ends the attempt first. */
-export function diskCeiling(spec: Pick<BenchmarkRunSpec, 'runtime'>): number {
-  const { diskBytes } = agentLimits(spec);
-  return diskBytes + Math.max(Math.ceil(diskBytes / 4), 512 * MEBI);
+export function diskCeiling(spec: Pick<BenchmarkRunSpec, 'runtime'>, config: TrialConfig): number {
+  const bytes = agentDiskBytes(spec, config);
+  return bytes + Math.max(Math.ceil(bytes / 4), 512 * MEBI);
 }
 
 /**
- * Resources of the executor: `spec.runtime.resources` over the defaults. The limit of ephemeral storage is the
- * ceiling above what the run says, for the harness watches the run's own bound.
+ * Resources of the executor: `spec.runtime.resources` over the installation's. The limit of ephemeral storage is
+ * the ceiling above what the run says, for the harness watches the run's own bound.
  *
  * @throws InvalidInputError for a quantity that is none, and for requests above limits
  */
-export function executorResources(spec: Pick<BenchmarkRunSpec, 'runtime'>): ResourceRequirements {
-  const given = spec.runtime.resources ?? {};
-  return merged(given, 'spec.runtime.resources', {
-    requests: { cpu: '50m', memory: '128Mi', 'ephemeral-storage': EPHEMERAL_REQUEST },
-    limits: { memory: String(DEFAULT_LIMITS.memoryBytes) },
-    fixedLimits: { 'ephemeral-storage': String(diskCeiling(spec)) },
+export function executorResources(
+  spec: Pick<BenchmarkRunSpec, 'runtime'>,
+  config: TrialConfig,
+): ResourceRequirements {
+  const { requests, limits } = config.defaultResources.executor;
+  return merged(spec.runtime.resources ?? {}, 'spec.runtime.resources', {
+    requests,
+    limits: definedOnly(limits),
+    // Before a quantity was found wrong, there is no ceiling to say.
+    fixedLimits: () => ({ 'ephemeral-storage': String(diskCeiling(spec, config)) }),
   });
+}
+
+/** Resources of the harness, as the installation has them. */
+export function harnessResources(config: TrialConfig): ResourceRequirements {
+  const { requests, limits } = config.defaultResources.harness;
+  return { requests: { ...requests }, limits: definedOnly(limits) };
 }
 
 /**
@@ -60,49 +83,56 @@ export function scoringResources(spec: Pick<BenchmarkRunSpec, 'scoring'>): Resou
   return merged(spec.scoring.resources ?? {}, 'spec.scoring.resources', {
     requests: { cpu: '100m', memory: '256Mi', 'ephemeral-storage': EPHEMERAL_REQUEST },
     limits: { memory: '2Gi', 'ephemeral-storage': '4Gi' },
-    fixedLimits: {},
+    fixedLimits: () => ({}),
   });
 }
 
-function merged(
-  given: ResourcesSpec,
-  field: string,
-  defaults: { readonly requests: Quantities; readonly limits: Quantities; readonly fixedLimits: Quantities },
-): ResourceRequirements {
-  const problems: InputProblem[] = [];
-  const value = (quantity: string, where: string): number => {
-    const parsed = quantityValue(quantity);
-    if (parsed === undefined) {
-      problems.push({
-        field: where,
+interface ResourceDefaults {
+  readonly requests: Quantities;
+  readonly limits: Quantities;
+  /** Stand whatever the run says. Asked for once every quantity is known to be one. */
+  readonly fixedLimits: () => Quantities;
+}
+
+function merged(given: ResourcesSpec, field: string, defaults: ResourceDefaults): ResourceRequirements {
+  refuse(notQuantities(given, field));
+  const limits: Record<string, string> = { ...defaults.limits, ...given.limits, ...defaults.fixedLimits() };
+  const exceeds = (name: string, quantity: string) =>
+    (quantityValue(quantity) ?? 0) > (quantityValue(limits[name] ?? '') ?? Infinity);
+  refuse(
+    Object.entries(given.requests ?? {})
+      .filter(([name, quantity]) => exceeds(name, quantity))
+      .map(([name, quantity]) => ({
+        field: `${field}.requests.${name}`,
+        message: `${quantity} is more than the limit of ${limits[name] ?? ''}`,
+        remedy: `Raise ${field}.limits.${name}, or ask for less.`,
+      })),
+  );
+  const fitting = Object.entries(defaults.requests).map(([name, quantity]) => [
+    name,
+    exceeds(name, quantity) ? limits[name] : quantity,
+  ]);
+  return { requests: { ...Object.fromEntries(fitting), ...given.requests }, limits };
+}
+
+function notQuantities(given: ResourcesSpec, field: string): InputProblem[] {
+  return (['requests', 'limits'] as const).flatMap((kind) =>
+    Object.entries(given[kind] ?? {})
+      .filter(([, quantity]) => quantityValue(quantity) === undefined)
+      .map(([name, quantity]) => ({
+        field: `${field}.${kind}.${name}`,
         message: `${JSON.stringify(quantity)} is not a quantity`,
         remedy: 'Write a number, with a unit where needed, such as 250m, 512Mi or 2Gi.',
-      });
-    }
-    return parsed ?? 0;
-  };
-  for (const kind of ['requests', 'limits'] as const) {
-    for (const [name, quantity] of Object.entries(given[kind] ?? {}))
-      value(quantity, `${field}.${kind}.${name}`);
-  }
-  const limits: Record<string, string> = { ...defaults.limits, ...given.limits, ...defaults.fixedLimits };
-  const requests: Record<string, string> = { ...given.requests };
-  for (const [name, quantity] of Object.entries(defaults.requests)) {
-    if (requests[name] !== undefined) continue;
-    const limit = limits[name];
-    const tooLow = limit !== undefined && (quantityValue(limit) ?? 0) < (quantityValue(quantity) ?? 0);
-    requests[name] = tooLow ? limit : quantity;
-  }
-  for (const [name, quantity] of Object.entries(given.requests ?? {})) {
-    const limit = limits[name];
-    if (limit === undefined || (quantityValue(quantity) ?? 0) <= (quantityValue(limit) ?? Infinity)) continue;
-    problems.push({
-      field: `${field}.requests.${name}`,
-      message: `${quantity} is more than the limit of ${limit}`,
-      remedy: `Raise ${field}.limits.${name}, or ask for less.`,
-    });
-  }
-  const [first, ...rest] = problems;
+      })),
+  );
+}
+
+function refuse([first, ...rest]: readonly InputProblem[]): void {
   if (first !== undefined) throw new InvalidInputError([first, ...rest]);
-  return { requests, limits };
+}
+
+function definedOnly(limits: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(limits).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

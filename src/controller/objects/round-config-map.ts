@@ -1,4 +1,4 @@
-import type { ConfigMap } from './kubernetes.ts';
+import type { ConfigMapDraft } from './kubernetes.ts';
 import { roundSchema, type Round } from '../../api/container-requests.ts';
 import { runChildName } from '../../api/names.ts';
 import { runChildMetadata } from '../../api/run-children.ts';
@@ -17,7 +17,7 @@ export function roundConfigMapName(run: Pick<RunContext, 'name'>, number: number
  *
  * @throws RangeError when the list does not fit a ConfigMap; spec.scoring.batchSize is bounded so that it does
  */
-export function roundConfigMap(run: RunContext, number: number, round: Round): ConfigMap {
+export function roundConfigMap(run: RunContext, number: number, round: Round): ConfigMapDraft {
   const text = JSON.stringify(round);
   const bytes = Buffer.byteLength(text);
   if (bytes > MOST_BYTES) {
@@ -39,6 +39,6 @@ export function roundConfigMap(run: RunContext, number: number, round: Round): C
  *
  * @throws Error (SyntaxError, ZodError) when the ConfigMap is not one that roundConfigMap made
  */
-export function readRoundConfigMap(configMap: Pick<ConfigMap, 'data'>): Round {
+export function readRoundConfigMap(configMap: Pick<ConfigMapDraft, 'data'>): Round {
   return roundSchema.parse(JSON.parse(configMap.data?.[KEY] ?? 'null'));
 }

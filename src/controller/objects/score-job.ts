@@ -1,4 +1,4 @@
-import type { Job } from './kubernetes.ts';
+import type { JobDraft } from './kubernetes.ts';
 import type { RoundRequest } from '../../api/container-requests.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS, MOUNTS, WORKER_ACCOUNT } from '../../api/pod-contract.ts';
@@ -28,7 +28,7 @@ export function scoreJob(
   claim: ClaimRef,
   round: number,
   trials: number,
-): Job {
+): JobDraft {
   const { scoring, timeouts } = run.spec;
   const suite =
     scoring.suite === undefined
@@ -54,7 +54,7 @@ export function scoreJob(
     component: 'score',
     backoffLimit: 0,
     deadlineSeconds: Math.ceil(ROUND_SECONDS + timeouts.scoring * trials),
-    pod: operatorPodSpec({
+    pod: operatorPodSpec(config, {
       ...operatorPlacement(run, claim),
       ...noDns(),
       serviceAccountName: WORKER_ACCOUNT,
@@ -63,7 +63,7 @@ export function scoreJob(
           name: CONTAINERS.score,
           args: ['score-round', 'score'],
           request,
-          ...(scoring.pythonImage === undefined ? {} : { image: scoring.pythonImage }),
+          image: scoring.pythonImage ?? config.pythonImage ?? config.operatorImage,
           resources: scoringResources(run.spec),
           mounts: [
             runMount(run, (at) => at.root, MOUNTS.run, 'ro'),

@@ -1,11 +1,11 @@
-import type { Container, Pod, Volume } from './kubernetes.ts';
-import { agentLimits } from '../../attempt/agent-limits.ts';
+import type { Container, PodDraft, Volume } from './kubernetes.ts';
+import { DEFAULT_LIMITS } from '../../attempt/agent-limits.ts';
 import type { HarnessRequest } from '../../api/container-requests.ts';
 import { gatewayServiceName, LABELS, podName } from '../../api/names.ts';
 import { CONTAINERS, ENV, MOUNTS } from '../../api/pod-contract.ts';
 import { runChildLabels, runOwnerReference } from '../../api/run-children.ts';
 import type { ResolvedTimeouts } from '../../api/timeouts.ts';
-import { CLOSED_POD, noDns, operatorContainer } from './containers.ts';
+import { CLOSED_POD, noDns, operatorContainer, pullSecrets } from './containers.ts';
 import {
   executorUser,
   gatewayUrl,
@@ -17,7 +17,7 @@ import {
 } from './context.ts';
 import { executorContainer, sharedMounts, sharedVolumes } from './executor-container.ts';
 import { onClaimsNode, QUEUE_LABEL, readPodTemplate } from './pod-template.ts';
-import { OPERATOR_RESOURCES } from './resources.ts';
+import { agentDiskBytes, harnessResources } from './resources.ts';
 import { podSecurity } from './security.ts';
 import { claimVolume, ownTmp, runMount } from './volumes.ts';
 
@@ -44,7 +44,7 @@ export interface TrialPodInput {
  *
  * @throws InvalidInputError when the run's specification cannot become a pod
  */
-export function trialPod(input: TrialPodInput): Pod {
+export function trialPod(input: TrialPodInput): PodDraft {
   const { run, config, claim, trial, attempt, timeouts, gateway } = input;
   const template = readPodTemplate(run.spec.runtime.podTemplate);
   const executor = executorContainer(run, config, timeouts);
@@ -70,13 +70,14 @@ export function trialPod(input: TrialPodInput): Pod {
       ...onClaimsNode(run, claim, template.placement),
       ...CLOSED_POD,
       ...names(run, gateway),
+      ...pullSecrets(config),
       restartPolicy: 'Never',
       activeDeadlineSeconds: Math.ceil(timeouts.start + timeouts.wall + timeouts.collect + BACKSTOP_SECONDS),
       terminationGracePeriodSeconds: config.gracePeriodSeconds,
       securityContext: { ...template.securityContext, ...podSecurity(uid) },
       ...(executor.init.length === 0 ? {} : { initContainers: executor.init }),
       containers: [harness.container, executor.container],
-      volumes: [claimVolume(claim), ...sharedVolumes(run), ...harness.volumes, ...executor.volumes],
+      volumes: [claimVolume(claim), ...sharedVolumes(run, config), ...harness.volumes, ...executor.volumes],
     },
   };
 }
@@ -105,7 +106,7 @@ function harnessContainer(input: TrialPodInput): { container: Container; volumes
       args: ['harness'],
       request: harnessRequest(input),
       uid: executorUser(run),
-      resources: OPERATOR_RESOURCES.harness,
+      resources: harnessResources(config),
       env: gateway === null ? [] : [{ name: ENV.GATEWAY_TOKEN, value: gateway.token }],
       mounts: [
         runMount(run, (at) => at.suite.publicDir(trial.scenarioId), MOUNTS.public, 'ro'),
@@ -122,7 +123,6 @@ function harnessContainer(input: TrialPodInput): { container: Container; volumes
 function harnessRequest(input: TrialPodInput): HarnessRequest {
   const { run, config, trial, attempt, timeouts, gateway } = input;
   const { podTemplate: _pod, resources: _resources, ...runtime } = run.spec.runtime;
-  const limits = agentLimits(run.spec);
   return {
     trial: trial.name,
     attempt,
@@ -131,8 +131,8 @@ function harnessRequest(input: TrialPodInput): HarnessRequest {
     modelId: run.spec.model?.id ?? null,
     gatewayUrl: gateway === null ? null : gatewayUrl(run),
     timeouts,
-    // Memory is held by the container's own limit, which the shim reads; nothing in a pod bounds processes.
-    limits: { memoryBytes: null, pids: limits.pids, diskBytes: limits.diskBytes },
+    // Memory is held by the container's own limit; nothing in a pod bounds processes.
+    limits: { memoryBytes: null, pids: DEFAULT_LIMITS.pids, diskBytes: agentDiskBytes(run.spec, config) },
     runtimeImage: runtimeImage(run, config),
   };
 }

@@ -1,4 +1,4 @@
-import type { RoleBinding, ServiceAccount } from './kubernetes.ts';
+import type { RoleBindingDraft, ServiceAccountDraft } from './kubernetes.ts';
 import { WORKER_ACCOUNT, WORKER_ROLE } from '../../api/pod-contract.ts';
 import { MANAGED_BY } from '../../api/run-children.ts';
 import type { ObjectsConfig } from './context.ts';
@@ -11,7 +11,7 @@ function metadata(namespace: string) {
   return { name: WORKER_ACCOUNT, namespace, labels: { [MANAGED_BY.key]: MANAGED_BY.value } };
 }
 
-export function workerServiceAccount(namespace: string): ServiceAccount {
+export function workerServiceAccount(namespace: string): ServiceAccountDraft {
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
@@ -24,7 +24,7 @@ export function workerServiceAccount(namespace: string): ServiceAccount {
 export function workerRoleBinding(
   namespace: string,
   { workerRoleKind }: Pick<ObjectsConfig, 'workerRoleKind'>,
-): RoleBinding {
+): RoleBindingDraft {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',

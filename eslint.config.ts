@@ -30,6 +30,20 @@ const MAY_IMPORT = {
     'attempt',
     'report',
   ],
+  // What runs inside the operator's pods: prepare, harness, score rounds.
+  pods: [
+    'api',
+    'files',
+    'suite',
+    'artifacts',
+    'runtimes',
+    'gateway',
+    'supervision',
+    'scoring',
+    'attempt',
+    'report',
+    'kube',
+  ],
   controller: [
     'api',
     'files',
@@ -56,6 +70,7 @@ const MAY_IMPORT = {
     'report',
     'kube',
     'local',
+    'pods',
     'controller',
   ],
 } as const;

@@ -10,7 +10,7 @@ import type { PublicScenario } from '../../src/api/suite-index.ts';
 import { runAttempt } from '../../src/attempt/run-attempt.ts';
 import { launchLocalExecutor } from '../../src/local/executor/local-executor.ts';
 import { openLocalHost, type LocalHost } from '../../src/local/executor/local-host.ts';
-import { agentLimits } from '../../src/local/limits.ts';
+import { agentLimits } from '../../src/attempt/agent-limits.ts';
 import type { AttemptContext } from '../../src/runtimes/adapter.ts';
 import { scriptedAdapter } from '../../src/runtimes/scripted/adapter.ts';
 import { freezeSuite } from '../../src/suite/freeze.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timestamp } from './schema-parts.ts';
 import { resolvedTimeoutsSchema } from './timeouts.ts';
 import {
   DIMENSIONS,
@@ -11,25 +12,38 @@ import {
 
 /** One attempt as a Trial's status lists it. */
 export const trialAttemptSchema = z.object({
-  number: z.int().positive(),
-  podName: z.string(),
-  podUID: z.string(),
-  startedAt: z.string(),
-  endedAt: z.string().nullable(),
-  /** null: the agent ended in order. */
-  class: z.enum(FAILURE_CLASSES).nullable(),
-  /** CamelCase, e.g. `TurnDeadline`, `ProviderRateLimit`, `Interrupted`. */
-  reason: z.string().nullable(),
-  killReason: z.enum(KILL_REASONS).nullable(),
-  /** Whether this attempt is charged against `spec.retry`; an interrupted one is not. */
-  counted: z.boolean(),
-  runtimeMs: z.number().nullable(),
-  wallClockMs: z.number().nullable(),
+  number: z.int().positive().describe('Number of the attempt, from 1; never used again.'),
+  podName: z.string().max(253).describe('Its pod.'),
+  podUID: z.string().max(64).describe('UID of the pod: the attempt belongs to it alone.'),
+  startedAt: timestamp.describe('When the pod was made.'),
+  endedAt: timestamp.nullable().describe('When its end was recorded; null while it runs.'),
+  class: z.enum(FAILURE_CLASSES).nullable().describe('Class of its failure; null: the agent ended in order.'),
+  reason: z
+    .string()
+    .max(1024)
+    .nullable()
+    .describe(
+      'Why it ended, as one CamelCase word, e.g. `TurnDeadline`, `ProviderRateLimit`, `Interrupted`.',
+    ),
+  killReason: z.enum(KILL_REASONS).nullable().describe('Why the harness ended it, if it did.'),
+  counted: z.boolean().describe('Whether it is charged against `spec.retry`; an interrupted one is not.'),
+  runtimeMs: z.number().nullable().describe("Time of the agent's turns, in milliseconds."),
+  wallClockMs: z.number().nullable().describe('Time from first turn to end, in milliseconds.'),
   artifacts: z
-    .object({ path: z.string(), digest: z.string(), files: z.int(), bytes: z.int(), collected: z.boolean() })
-    .nullable(),
-  /** Revision of `spec.rerun` that asked for this attempt, when one did. */
-  rerunRevision: z.int().nullable().default(null),
+    .object({
+      path: z.string().max(1024).describe("Folder on the volume, relative to the run's."),
+      digest: z.string().max(128).describe('Digest of its manifest.'),
+      files: z.int().describe('Collected files.'),
+      bytes: z.int().describe('Their bytes.'),
+      collected: z.boolean().describe('Whether everything was collected.'),
+    })
+    .nullable()
+    .describe('What was collected; null: nothing.'),
+  rerunRevision: z
+    .int()
+    .nullable()
+    .default(null)
+    .describe('Revision of `spec.rerun` that asked for this attempt, when one did.'),
 });
 export type TrialAttempt = z.infer<typeof trialAttemptSchema>;
 

@@ -1,7 +1,7 @@
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import type { KillReason } from '../api/vocabulary.ts';
 import type { TurnFile } from '../runtimes/adapter.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../api/clock.ts';
 import { DISK_GLANCE_MS, DiskWatch } from './disk-watch.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';

@@ -6,7 +6,7 @@ import { runAttempt } from '../attempt/run-attempt.ts';
 import { readPublicScenario } from '../suite/frozen.ts';
 import type { ExecuteOptions } from './execute-run.ts';
 import { launchLocalExecutor, type LocalExecutor } from './executor/local-executor.ts';
-import { agentLimits } from './limits.ts';
+import { agentLimits } from '../attempt/agent-limits.ts';
 import type { OpenRun } from './open-run.ts';
 
 /** Makes the step that runs one attempt of a trial on this machine, in an executor of its own. */

@@ -5,7 +5,7 @@ import type { BuiltReport } from '../report/build-report.ts';
 import { writeReport } from '../report/write-report.ts';
 import type { RuntimeAdapter } from '../runtimes/adapter.ts';
 import { createCheckerHost } from '../scoring/checkers/checker-host.ts';
-import { artifactsOf } from './artifacts-of.ts';
+import { artifactsOf } from '../attempt/artifacts-of.ts';
 import { createAttemptRunner } from './attempt-runner.ts';
 import type { LocalHost } from './executor/local-host.ts';
 import { ensureNoopBaseline } from './noop-baseline.ts';

@@ -4,7 +4,7 @@ import type { TrialRecord } from '../api/trial.ts';
 import { classifyAttempt } from '../attempt/failure-class.ts';
 import { nextStep } from '../attempt/retry.ts';
 import { readResult } from '../artifacts/attempt-dir.ts';
-import { attemptEnded, attemptLost, trialExecuted, type CollectedArtifacts } from './trial-state.ts';
+import { attemptEnded, attemptLost, trialExecuted, type CollectedArtifacts } from '../attempt/trial-state.ts';
 
 /** What recovering looks at on the disk. */
 export interface RecoveryWorld {

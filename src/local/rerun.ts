@@ -2,7 +2,7 @@ import { InvalidInputError } from '../api/errors.ts';
 import type { RunRecord } from '../api/run.ts';
 import type { TrialRecord } from '../api/trial.ts';
 import type { RerunnableClass } from '../api/vocabulary.ts';
-import { trialReopened } from './trial-state.ts';
+import { trialReopened } from '../attempt/trial-state.ts';
 
 /** Which ended failures get a new base attempt. No scenario named means all. */
 export interface RerunSelection {

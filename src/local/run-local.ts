@@ -2,11 +2,13 @@ import type { BenchmarkRun, BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { benchmarkRunSpecSchema } from '../api/benchmark-run.ts';
 import { runRecordSchema } from '../api/run.ts';
 import type { Isolation } from '../api/vocabulary.ts';
+import { runFacts } from '../attempt/run-facts.ts';
 import { writeJsonDurably } from '../files/durable.ts';
 import type { RuntimeAdapter } from '../runtimes/adapter.ts';
+import { checkRuntime, checkScenarios, selectForRun } from '../runtimes/preflight.ts';
 import { freezeSuite } from '../suite/freeze.ts';
 import { builtinSuiteRoot, loadSuite } from '../suite/load.ts';
-import { selectScenarios, type Selection } from '../suite/select.ts';
+import type { Selection } from '../suite/select.ts';
 import type { LoadedSuite } from '../suite/loaded-suite.ts';
 import { estimateRun, type Estimate } from './estimate.ts';
 import { executeRun, type Execution } from './execute-run.ts';
@@ -21,11 +23,11 @@ import {
   readRun,
   type OpenRun,
 } from './open-run.ts';
-import { checkRuntime, checkScenarios, ignoredFields, suiteRootOf } from './preflight.ts';
+import { ignoredFields, suiteRootOf } from './preflight.ts';
 import type { RunEvent } from './progress.ts';
 import { planRerun, type RerunSelection } from './rerun.ts';
 import { readRunFile, type RunOverrides } from './run-file.ts';
-import { runFacts } from './run-facts.ts';
+import { placeFacts } from './run-facts.ts';
 import { readTrials, storeTrial } from './trial-store.ts';
 import { planTrials } from './trials.ts';
 
@@ -83,7 +85,7 @@ export async function runLocal(options: LocalOptions): Promise<LocalOutcome> {
   const { adapter, runtime } = checkRuntime(run.spec, options.file);
   const suiteRoot = suiteRootOf(run.spec, options.suitePath, options.file);
   const suite = await loadSuite(suiteRoot, run.spec.suite.format);
-  const selection = selectScenarios(suite, selectorOf(run.spec));
+  const selection = selectForRun(run.spec, suite);
   await checkScenarios(runtime, suite, selection);
   await assertFree(options.root);
   if (options.dryRun) {
@@ -136,7 +138,7 @@ async function start(
       }
       const created = await createRun(root, {
         run,
-        facts: runFacts(run.spec, adapter, host, suite.root, selection),
+        facts: runFacts(run.spec, adapter, selection, placeFacts(run.spec, host, suite.root)),
         freeze: (layout) =>
           freezeSuite({ suite, selection, target: layout.suite.root, scripted: adapter.id === 'scripted' }),
         now: options.now,
@@ -217,9 +219,4 @@ async function onHost<Result>(
 
 function specOf(run: OpenRun): BenchmarkRunSpec {
   return benchmarkRunSpecSchema.parse(run.record.spec);
-}
-
-function selectorOf({ suite }: BenchmarkRunSpec) {
-  const { builtin, persistentVolumeClaim, configMap, image, format, ...selector } = suite;
-  return selector;
 }

@@ -7,7 +7,7 @@ import type { ScoreRecord } from '../api/score.ts';
 import type { TrialAttempt, TrialRecord } from '../api/trial.ts';
 import { classifyAttempt } from '../attempt/failure-class.ts';
 import { nextStep } from '../attempt/retry.ts';
-import { tripped, type BreakerTrip, type EndedAttempt } from './breaker.ts';
+import { tripped, type BreakerTrip, type EndedAttempt } from '../attempt/breaker.ts';
 import type { RunEvent } from './progress.ts';
 import {
   attemptEnded,
@@ -16,7 +16,7 @@ import {
   trialExecuted,
   trialScored,
   type CollectedArtifacts,
-} from './trial-state.ts';
+} from '../attempt/trial-state.ts';
 
 /** What the schedule needs of the world; a test passes its own. */
 export interface ScheduleWorld {

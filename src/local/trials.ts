@@ -2,7 +2,7 @@ import type { BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { resolveTimeouts } from '../api/timeouts.ts';
 import type { TrialRecord } from '../api/trial.ts';
 import type { OpenRun } from './open-run.ts';
-import { newTrial, unsupportedTrial } from './trial-state.ts';
+import { newTrial, unsupportedTrial } from '../attempt/trial-state.ts';
 
 /**
  * All trials that a run declares, those in `stored` as they are. First every scenario's first trial, then every

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { REPORT_SCHEMA_VERSION, type NoopBaseline } from '../api/report.ts';
 import type { SuiteLayout } from '../api/run-layout.ts';
 import type { ScoringError } from '../api/score.ts';
 import type { SuiteIndex } from '../api/suite-index.ts';
@@ -7,6 +8,7 @@ import { readHiddenScenario } from '../suite/frozen.ts';
 import type { CheckerHost } from './checkers/checker-host.ts';
 import type { CheckerLimits } from './checkers/types.ts';
 import { scoreTrial } from './score-trial.ts';
+import { SCORER_VERSION } from './version.ts';
 
 /** What an agent that does nothing earns in one scenario; `score` is null where grading failed. */
 export interface NoopScore {
@@ -58,4 +60,25 @@ export async function noopBaseline(
   };
   await Promise.all(Array.from({ length: options.concurrency ?? CONCURRENCY }, work));
   return scores;
+}
+
+/** Whether a stored baseline is of this suite and this scorer. */
+export function isCurrentBaseline(stored: NoopBaseline | undefined, index: SuiteIndex): boolean {
+  return stored?.suiteDigest === index.suiteDigest && stored.scorerVersion === SCORER_VERSION;
+}
+
+/** noop-baseline.json of a frozen suite: the report flags scenarios where doing nothing earns something. */
+export async function baselineRecord(
+  layout: SuiteLayout,
+  index: SuiteIndex,
+  host: CheckerHost,
+  options: NoopOptions = {},
+): Promise<NoopBaseline> {
+  const scores = await noopBaseline(layout, index, host, options);
+  return {
+    schema_version: REPORT_SCHEMA_VERSION,
+    suiteDigest: index.suiteDigest,
+    scorerVersion: SCORER_VERSION,
+    scenarios: Object.fromEntries(scores.map(({ scenarioId, score }) => [scenarioId, score])),
+  };
 }

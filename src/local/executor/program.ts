@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, link, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
+import { chmod, copyFile, link, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { SHIM_NAME, shimProgram } from '../../attempt/shim/program.ts';
 
 /** What every executor of a run starts from: readable for any user, whatever the checkout lies in. */
 export interface StagedProgram {
@@ -13,19 +12,16 @@ export interface StagedProgram {
 
 /**
  * Puts Node.js and the shim where the agent's user can reach them. The Node.js binary is linked where the file
- * system allows it, else copied; the shim's types are taken off, because it must run on older ones too.
+ * system allows it, else copied.
  */
 export async function stageProgram(runFolder: string, node = process.execPath): Promise<StagedProgram> {
   const folder = join(runFolder, 'program');
   await mkdir(folder, { mode: 0o755 });
   await chmod(folder, 0o755);
-  const staged = { folder, node: join(folder, 'node'), shim: join(folder, 'shim.mjs') };
-  const source = fileURLToPath(new URL('../../attempt/shim/shim.ts', import.meta.url));
+  const staged = { folder, node: join(folder, 'node'), shim: join(folder, SHIM_NAME) };
   await Promise.all([
     stageNode(node, staged.node),
-    readFile(source, 'utf8').then((text) =>
-      writeFile(staged.shim, stripTypeScriptTypes(text), { mode: 0o644 }),
-    ),
+    shimProgram().then((text) => writeFile(staged.shim, text, { mode: 0o644 })),
   ]);
   return staged;
 }

@@ -14,6 +14,7 @@ export const PROVIDER_ERROR_KINDS = [
   'content_filter',
   'context_length',
   'authentication',
+  'not_found',
 ] as const;
 export type ProviderErrorKind = (typeof PROVIDER_ERROR_KINDS)[number];
 
@@ -39,7 +40,17 @@ export const observationSchema = z.discriminatedUnion('kind', [
     status: z.int().nullable(),
     final: z.boolean(),
     message: z.string(),
+    /**
+     * Where the harness carries the agent's model calls itself: whether it saw the error. An agent can write any
+     * error into its session; one that only the session tells of is never final.
+     */
+    confirmed: z.boolean().optional(),
   }),
+  /**
+   * The run's gateway did not answer the attempt's model endpoint, as the harness saw it: nothing that an agent
+   * does brings it about. `final`: no later call was answered.
+   */
+  z.object({ kind: z.literal('gateway_down'), calls: z.int(), final: z.boolean(), message: z.string() }),
   /** The connection to the shim was lost while an agent could run. */
   z.object({ kind: z.literal('shim_lost'), message: z.string() }),
   /** The shim never connected, or not in time. */

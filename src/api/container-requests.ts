@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelSpecSchema } from './benchmark-run.ts';
 import { FAILURE_CLASSES } from './vocabulary.ts';
 import { publicScenarioSchema } from './suite-index.ts';
 import { resolvedTimeoutsSchema } from './timeouts.ts';
@@ -57,10 +58,25 @@ export const roundRequestSchema = z.object({
   round: z.int().positive(),
   /** Folder of a repaired suite (spec.scoring.suite) inside the container; null for the frozen one. */
   suitePath: z.string().nullable(),
+  /** A tar archive at suitePath instead of a folder (source configMap). */
+  archive: z.boolean().default(false),
+  /** The repaired suite is the built-in one of the image; suitePath is null then too. */
+  builtinSuite: z.boolean().default(false),
   /** Seconds a trial's grading may take. */
   scoringSeconds: z.number(),
 });
 export type RoundRequest = z.infer<typeof roundRequestSchema>;
+
+/** `clawbench gateway`: secret and key come in ENV.GATEWAY_SECRET and ENV.API_KEY. */
+export const gatewayRequestSchema = z.object({
+  runName: z.string(),
+  runUID: z.string(),
+  /** `spec.model` as the API server has it. */
+  model: modelSpecSchema,
+  /** Absolute folder of the gateway's journal inside the container. */
+  journalDir: z.string(),
+});
+export type GatewayRequest = z.infer<typeof gatewayRequestSchema>;
 
 /** ConfigMap `<run>-index-<k>`, key index.json: a part of the suite's index, without names and answers. */
 export const indexPartSchema = z.object({

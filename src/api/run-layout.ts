@@ -72,6 +72,8 @@ export function attemptLayout(root: string) {
     toolUsageJson: join(root, 'tool_usage.json'),
     runtimeProbeJson: join(root, 'runtime_probe.json'),
     usageJson: join(root, 'usage.json'),
+    /** The attempt's model calls as the gateway accounted them; absent where the run has no model. */
+    modelCallsJsonl: join(root, 'model-calls.jsonl'),
     /** State that checks of type audit_state_match look into; absent where the runtime has none. */
     auditStateJson: join(root, 'audit_state.json'),
     timelineJson: join(root, 'timeline.json'),

@@ -68,7 +68,13 @@ function fieldRows(schema: StructuralSchema, prefix: string): string[] {
     const required = schema.required?.includes(name) === true;
     const inner = innerFields(field);
     return [
-      row(code(path), typeOf(field), required ? 'required' : defaultOf(field), boundsOf(field), field.description),
+      row(
+        code(path),
+        typeOf(field),
+        required ? 'required' : defaultOf(field),
+        boundsOf(field),
+        field.description,
+      ),
       ...fieldRows(inner.schema, `${path}${inner.suffix}`),
     ];
   });

@@ -78,6 +78,7 @@ function structural(raw: RawSchema, path: string): StructuralSchema {
   }
   if (schema.type === 'object') {
     if (properties !== undefined) {
+      refuseRequiredNulls(schema, properties, path);
       schema.properties = mapValues(properties, (value, key) => structural(value, `${path}.${key}`));
     } else if (isRecord(additionalProperties)) {
       structuralMap(schema, additionalProperties, propertyNames, path);
@@ -106,6 +107,16 @@ function structuralMap(
   requireBound(path, schema.maxProperties, 'maxProperties');
   if (Object.keys(values).length === 0) schema['x-kubernetes-preserve-unknown-fields'] = true;
   else schema.additionalProperties = structural(values, `${path}.*`);
+}
+
+/** The API server drops the nulls of a merge patch, so a field that may be null may also be absent. */
+function refuseRequiredNulls(
+  schema: StructuralSchema,
+  properties: Readonly<Record<string, RawSchema>>,
+  path: string,
+): void {
+  const name = schema.required?.find((required) => properties[required]?.nullable === true);
+  if (name !== undefined) throw new Error(`${path}.${name} may be null, so it needs default(null)`);
 }
 
 /** Bounds that are only those of exact integers say nothing to a reader; int64 is what the API server stores. */

@@ -15,7 +15,7 @@ export async function applyCrds(api: RawApi): Promise<void> {
   for (const file of await readdir(FOLDER)) {
     const crd = parse(await readFile(join(FOLDER, file), 'utf8')) as Crd;
     const { status, body } = await api.apply(`${PATH}/${crd.metadata.name}`, crd);
-    if (status >= 300) throw new Error(`${file}: ${String(body.message)}`);
+    if (status >= 300) throw new Error(`${file}: ${body.message ?? ''}`);
     await established(api, crd.metadata.name);
   }
 }
@@ -24,7 +24,8 @@ async function established(api: RawApi, name: string): Promise<void> {
   const end = performance.now() + 20_000;
   for (;;) {
     const { body } = await api.call('GET', `${PATH}/${name}`);
-    const conditions = (body.status?.conditions ?? []) as { type: string; status: string }[];
+    const status = (body.status ?? {}) as { conditions?: { type: string; status: string }[] | null };
+    const conditions = status.conditions ?? [];
     if (conditions.some((c) => c.type === 'Established' && c.status === 'True')) return;
     if (performance.now() > end) throw new Error(`${name} is not served: ${JSON.stringify(conditions)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -15,11 +15,29 @@ export interface RawOptions {
 
 export interface RawAnswer {
   readonly status: number;
-  /** JSON of whatever kind was asked for; tests look into it as they need. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers of a server, read by tests alone
-  readonly body: any;
+  readonly body: AnswerBody;
   /** Warnings that the server sent beside its answer. */
   readonly warnings: readonly string[];
+}
+
+/** An object, a list, a table or a refusal: what tests look at in any of them. */
+export interface AnswerBody {
+  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly resourceVersion?: string };
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  /** Of a refusal. */
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly field?: string; readonly message: string }[] };
+  /** Of a table. */
+  readonly columnDefinitions?: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows?: readonly { readonly cells: readonly unknown[] }[];
+  /** Of a list, and of a group's discovery. */
+  readonly items?: readonly AnswerBody[];
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
 }
 
 /** Calls of the API server as they are on the wire: for what a client would hide, such as warnings and tables. */
@@ -51,7 +69,7 @@ export class RawApi {
     const text = await answer.text();
     return {
       status: answer.status,
-      body: text.startsWith('{') ? (JSON.parse(text) as unknown) : text,
+      body: (text.startsWith('{') ? JSON.parse(text) : { message: text }) as AnswerBody,
       warnings: (answer.headers.get('warning') ?? '')
         .split(/, (?=299 )/)
         .filter((warning) => warning !== '')
@@ -62,7 +80,10 @@ export class RawApi {
   /** Server-side apply of one object. */
   async apply(path: string, body: unknown, options: RawOptions = {}): Promise<RawAnswer> {
     const contentType = 'application/apply-patch+yaml';
-    return await this.call('PATCH', `${path}?fieldManager=test&force=true`, body, { ...options, contentType });
+    return await this.call('PATCH', `${path}?fieldManager=test&force=true`, body, {
+      ...options,
+      contentType,
+    });
   }
 
   /** Merge patch. */

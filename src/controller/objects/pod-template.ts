@@ -97,7 +97,7 @@ export function readPodTemplate(template: RuntimeSpec['podTemplate']): PodTempla
     placement: {
       ...(nodeSelector === undefined ? {} : { nodeSelector: { ...nodeSelector } }),
       // The API server checks the parts of these; their shape is Kubernetes' own.
-      ...(tolerations === undefined ? {} : { tolerations: tolerations }),
+      ...(tolerations === undefined ? {} : { tolerations: tolerations as Toleration[] }),
       ...(template?.affinity === undefined ? {} : { affinity: (affinity.data ?? {}) as unknown as Affinity }),
       ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
     },

@@ -108,11 +108,11 @@ function merged(given: ResourcesSpec, field: string, defaults: ResourceDefaults)
         remedy: `Raise ${field}.limits.${name}, or ask for less.`,
       })),
   );
-  const fitting = Object.entries(defaults.requests).map(([name, quantity]) => [
-    name,
-    exceeds(name, quantity) ? limits[name] : quantity,
-  ]);
-  return { requests: { ...Object.fromEntries(fitting), ...given.requests }, limits };
+  const requests: Record<string, string> = {};
+  for (const [name, quantity] of Object.entries(defaults.requests)) {
+    requests[name] = exceeds(name, quantity) ? (limits[name] ?? quantity) : quantity;
+  }
+  return { requests: { ...requests, ...given.requests }, limits };
 }
 
 function notQuantities(given: ResourcesSpec, field: string): InputProblem[] {

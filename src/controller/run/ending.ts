@@ -1,3 +1,4 @@
+import { runChildName } from '../../api/names.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
 import type { RunObservation, RunPlanOptions } from './observation.ts';
 import type { PlanDraft } from './plan-draft.ts';
@@ -57,7 +58,7 @@ export function sweep(
     draft.removals.push({ kind: 'pod', name, uid });
   }
   const over = run.status.completionTime !== undefined;
-  if (over && probe?.state === 'passed') draft.removals.push({ kind: 'pod', name: '', uid: probe.uid });
+  if (over && probe?.state === 'passed') draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
 }
 
 /** Deletes a finished run when its time has come, by how it ended. */

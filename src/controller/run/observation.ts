@@ -17,7 +17,7 @@ export interface TrialView {
 /** The suite's index, joined from its parts; only when all are there. */
 export interface SuiteView {
   readonly suiteDigest: string;
-  readonly scenarios: IndexPart['scenarios'];
+  readonly scenarios: readonly IndexPart['scenarios'][number][];
 }
 
 /** What has become of a Job. `said`: the last words of its containers. */
@@ -71,7 +71,8 @@ export interface MissingReference {
 export interface TrialPodView {
   readonly name: string;
   readonly uid: string;
-  readonly trialUid: string;
+  /** Name of its Trial. */
+  readonly trial: string;
   readonly live: boolean;
 }
 

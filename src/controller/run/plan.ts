@@ -1,3 +1,4 @@
+import { runChildName } from '../../api/names.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
 import { abortOf, rerunAsked, type Abort } from './abort.ts';
 import { guardAgainstSeries } from './breaker.ts';
@@ -46,7 +47,7 @@ function advance(
   }
   if (abort !== null && observation.suite === null) {
     if (observation.prepare?.state === 'active') {
-      draft.removals.push({ kind: 'job', name: 'prepare', uid: observation.prepare.uid });
+      draft.removals.push({ kind: 'job', name: runChildName(run.name, 'prepare'), uid: observation.prepare.uid });
     }
     draft.fail(abort.reason, abort.message);
     return;

@@ -1,3 +1,4 @@
+import { runChildName } from '../../api/names.ts';
 import type { PlanDraft } from './plan-draft.ts';
 import type { MissingReference, ProbeFacts, RunObservation, RunPlanOptions } from './observation.ts';
 
@@ -77,11 +78,11 @@ export function isCoLocated(claim: Pick<NonNullable<RunObservation['claim']>, 'a
  * provenance, so that the probe's pod need not stay.
  */
 export function probeRuntime(observation: RunObservation, draft: PlanDraft, options: RunPlanOptions): boolean {
-  const { probe, trials, needsGateway, gateway } = observation;
-  const { preflight, now, runtimeImage } = options;
+  const { run, probe, trials, needsGateway, gateway } = observation;
+  const { preflight, runtimeImage } = options;
   const known = draft.status.provenance?.['runtimeImageDigest'] !== undefined;
   if (known || !preflight.enabled || trials.length > 0) {
-    if (probe !== null && known) draft.removals.push({ kind: 'pod', name: '', uid: probe.uid });
+    if (probe !== null && known) draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
     return true;
   }
   if (probe === null) {

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** Candidates for one lease, all on one clock, each with a network of its own to the server. */
-async function election() {
+function election() {
   const api = new ModelApi();
   let onTheWay = 0;
   const clock = new FakeClock(async () => {
@@ -116,7 +116,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
 
 describe('leader election', () => {
   it('writes a Lease as the API wants it, times with six digits', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     await join('a');
     await clock.advance(0);
     expect(lease()?.spec).toMatchObject({
@@ -128,7 +128,7 @@ describe('leader election', () => {
   });
 
   it('lets one lead while it renews, however long', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(0);
     const b = await join('b');
@@ -138,7 +138,7 @@ describe('leader election', () => {
   });
 
   it('gives the lease back on a stop, after its work has ended, so that the next leads within a retry', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     const a = await join('a', async (signal) => {
       await untilAborted(signal);
       await clock.sleep(3000);
@@ -158,7 +158,7 @@ describe('leader election', () => {
   it.each(['refused', 'hangs'] as const)(
     'stops a leader whose requests are %s before another can lead, and another leads',
     async (network) => {
-      const { clock, join } = await election();
+      const { clock, join } = election();
       const a = await join('a');
       await clock.advance(0);
       const b = await join('b');
@@ -176,7 +176,7 @@ describe('leader election', () => {
   );
 
   it('survives a failure shorter than the renew deadline', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(4000);
     a.network = 'refused';
@@ -188,7 +188,7 @@ describe('leader election', () => {
   });
 
   it('fences the writes of a process that was frozen, before any timer of it has run', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(1000);
     expect(() => a.elector.fence()).not.toThrow();
@@ -200,7 +200,7 @@ describe('leader election', () => {
   });
 
   it('gives up at once when it finds another holder', async () => {
-    const { api, clock, join, lease } = await election();
+    const { api, clock, join, lease } = election();
     const a = await join('a');
     await clock.advance(1000);
     api.put('controller', { spec: { ...lease()?.spec, holderIdentity: 'thief' } });
@@ -210,7 +210,7 @@ describe('leader election', () => {
   });
 
   it('does not trust the clock of the holder: it waits for a whole duration without a change', async () => {
-    const { api, clock, join } = await election();
+    const { api, clock, join } = election();
     const spec = {
       holderIdentity: 'gone',
       leaseDurationSeconds: 10,
@@ -226,14 +226,14 @@ describe('leader election', () => {
   });
 
   it('lets exactly one win when many find the lease free at once', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const all = await Promise.all(['a', 'b', 'c', 'd'].map((identity) => join(identity)));
     await clock.advance(5000);
     expect(all.filter(({ elector }) => elector.isLeader)).toHaveLength(1);
   });
 
   it('hands on what the work fails with, and gives the lease back', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     const a = await join('a', () => Promise.reject(new Error('the work broke')));
     await clock.advance(5000);
     await expect(a.ended).rejects.toThrow('the work broke');
@@ -241,7 +241,7 @@ describe('leader election', () => {
   });
 
   it('refuses times that could let two lead', async () => {
-    const { join } = await election();
+    const { join } = election();
     const timing = { leaseSeconds: 5, renewDeadlineSeconds: 5, retrySeconds: 1 };
     await expect(join('a', untilAborted, { timing })).rejects.toThrow(RangeError);
   });

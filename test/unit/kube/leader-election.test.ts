@@ -19,7 +19,7 @@ interface Candidate {
   /** Times at which work began and was told to end. */
   readonly log: string[];
   /** What happens to its requests. */
-  network: 'up' | 'refused' | 'hangs';
+  network: 'up' | 'refused' | 'hangs' | 'answers late';
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -53,7 +53,18 @@ function election() {
     const server = await LoopbackServer.start((request, response) => {
       if (candidate.network === 'up') api.answer(request, response);
       else if (candidate.network === 'refused') sendStatus(response, 500, 'InternalError');
-      else {
+      else if (candidate.network === 'answers late') {
+        const end = response.end.bind(response);
+        onTheWay -= 1;
+        // Carried out at once; only the answer is late.
+        response.end = ((text: string) => {
+          void clock.sleep(request.method === 'PUT' ? 4000 : 0).then(() => {
+            onTheWay += 1;
+            end(text);
+          });
+        }) as unknown as typeof response.end;
+        api.answer(request, response);
+      } else {
         hung.add(response);
         onTheWay -= 1;
         response.on('close', () => (onTheWay += 1));
@@ -199,14 +210,28 @@ describe('leader election', () => {
     expect(await a.ended).toBe('lost');
   });
 
-  it('gives up at once when it finds another holder', async () => {
+  it('counts from before a renewal, not from its late answer', async () => {
+    const { clock, join } = election();
+    const a = await join('a');
+    await clock.advance(1000);
+    a.network = 'answers late';
+    // Asks at 2 s, hears at 6 s, may lead until 9 s.
+    await clock.advance(6500);
+    a.network = 'hangs';
+    await clock.advance(1400);
+    expect(a.elector.isLeader).toBe(true);
+    await clock.advance(200);
+    expect(a.elector.isLeader).toBe(false);
+  });
+
+  it.each(['thief', ''])('gives up at once when it finds another holder: "%s"', async (holderIdentity) => {
     const { api, clock, join, lease } = election();
     const a = await join('a');
     await clock.advance(1000);
-    api.put('controller', { spec: { ...lease()?.spec, holderIdentity: 'thief' } });
+    api.put('controller', { spec: { ...lease()?.spec, holderIdentity } });
     await clock.advance(2000);
     expect(await a.ended).toBe('lost');
-    expect(lease()?.spec?.holderIdentity).toBe('thief');
+    expect(lease()?.spec?.holderIdentity).toBe(holderIdentity);
   });
 
   it('does not trust the clock of the holder: it waits for a whole duration without a change', async () => {

@@ -1,5 +1,4 @@
 import { API_GROUP, API_VERSION_NAME } from '../../src/api/benchmark-run.ts';
-import { frozenMessage, OPAQUE_FIELDS } from '../../src/api/frozen-rules.ts';
 import { WORKER_ACCOUNT } from '../../src/api/pod-contract.ts';
 
 interface Validation {
@@ -10,8 +9,8 @@ interface Validation {
 interface Policy {
   readonly name: string;
   readonly resource: string;
-  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
-  readonly variables?: readonly { readonly name: string; readonly expression: string }[];
+  readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly Validation[];
 }
 
@@ -91,19 +90,7 @@ const POLICIES: readonly Policy[] = [
       },
     ],
   },
-  {
-    name: 'clawbench-frozen-runs',
-    resource: 'benchmarkruns',
-    validations: OPAQUE_FIELDS.map((path) => ({
-      expression: `${optional('object', path)} == ${optional('oldObject', path)}`,
-      message: frozenMessage(path),
-    })),
-  },
 ];
-
-function optional(of: string, path: string): string {
-  return `${of}.spec.?${path.split('.').join('.?')}`;
-}
 
 /** The admission policies and their bindings, in the order in which they are applied. */
 export function admissionObjects(): unknown[] {
@@ -124,8 +111,8 @@ export function admissionObjects(): unknown[] {
             },
           ],
         },
-        ...(matchConditions === undefined ? {} : { matchConditions }),
-        ...(variables === undefined ? {} : { variables }),
+        matchConditions,
+        variables,
         validations: validations.map((validation) => ({ ...validation, reason: 'Invalid' })),
       },
     },

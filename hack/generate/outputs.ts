@@ -45,5 +45,6 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 }
 
 function yamlOf(value: unknown): string {
-  return GENERATED + stringify(value, { aliasDuplicateObjects: false, lineWidth: 110 });
+  // Kubernetes' programs read YAML 1.1, where `off` and `N` are booleans unless they are quoted.
+  return GENERATED + stringify(value, { version: '1.1', aliasDuplicateObjects: false, lineWidth: 110 });
 }

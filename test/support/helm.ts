@@ -54,7 +54,7 @@ export class Helm {
   async template(namespace: string, set: readonly string[] = []): Promise<Rendered[]> {
     const values = set.flatMap((value) => ['--set', value]);
     const text = await this.run(['template', 'clawbench', CHART, '-n', namespace, ...values]);
-    return parseAllDocuments(text)
+    return parseAllDocuments(text, { version: '1.1' })
       .map((document) => {
         if (document.errors.length > 0) throw document.errors[0] ?? new Error('not YAML');
         return document.toJS() as Rendered | null;

@@ -9,7 +9,12 @@ import { isAlive, startProcess, type ProcessIdentity, type ProcessPlan } from '.
 
 /** What a cluster did to the machine, written before it is done, so that it can be undone by whoever comes. */
 const ownerSchema = z.object({ state: z.string(), nodes: z.number().int().min(1).max(2) });
-const processSchema = z.object({ name: z.string(), pid: z.number().int(), startTime: z.string(), log: z.string() });
+const processSchema = z.object({
+  name: z.string(),
+  pid: z.number().int(),
+  startTime: z.string(),
+  log: z.string(),
+});
 const kernelSchema = z.object({
   chains: z.array(z.string()),
   sets: z.array(z.string()),
@@ -60,17 +65,31 @@ export interface EnsuredProcess extends ProcessIdentity {
   readonly log: string;
 }
 
-/** Starts the process unless the one that was recorded under its name still runs. */
-export async function ensureProcess(plan: ProcessPlan): Promise<EnsuredProcess> {
-  const recorded = (await readProcesses()).find(({ name }) => name === plan.name);
+/**
+ * Starts the process unless the one that was recorded under its name still runs.
+ *
+ * @param prepare writes what the process reads at its start; not called when it runs, because some end when their
+ * configuration is written anew
+ */
+export async function ensureProcess(
+  name: string,
+  prepare: () => ProcessPlan | Promise<ProcessPlan>,
+): Promise<EnsuredProcess> {
+  const recorded = (await readProcesses()).find((other) => other.name === name);
   if (recorded !== undefined && isAlive(recorded)) return { ...recorded, started: false };
+  const plan = await prepare();
   const identity = startProcess(plan);
   // No fsync: after a power cut no process is there to be found.
   await writeFile(
-    join(MACHINE.processes, `${plan.name}.json`),
-    JSON.stringify({ name: plan.name, ...identity, log: plan.log }),
+    join(MACHINE.processes, `${name}.json`),
+    JSON.stringify({ name, ...identity, log: plan.log }),
   );
   return { ...identity, started: true, log: plan.log };
+}
+
+/** What ended although it should run, for an error message; undefined: all run. */
+export async function endedProcess(): Promise<RecordedProcess | undefined> {
+  return (await readProcesses()).find((recorded) => !isAlive(recorded));
 }
 
 export async function forgetProcess(name: string): Promise<void> {

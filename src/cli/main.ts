@@ -3,7 +3,9 @@ import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../a
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -25,7 +27,9 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerReaderCommand(program);
   registerHarnessCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { ensurePrograms } from '../build/go-build.ts';
 import { DevclusterError } from '../errors.ts';
 import { forgetProcess, readBefore, readOwner, readProcesses } from '../machine-record.ts';
@@ -10,6 +10,22 @@ import { containerdSocket, nodePlan, type NodePlan } from '../node/node-plan.ts'
 import { MACHINE, type StatePaths } from '../paths.ts';
 import { attempt } from '../system/command.ts';
 import { endProcess, isAlive, startTimeOf } from '../system/processes.ts';
+
+/**
+ * Folders that kubelet, containerd and network plugins make at places of their own choice, children first. They are
+ * removed where they are empty; what somebody else put there stays.
+ */
+const FIXED_FOLDERS = [
+  '/run/containerd/s',
+  '/run/containerd/runc/k8s.io',
+  '/run/containerd/runc',
+  '/run/containerd',
+  '/var/lib/cni/results',
+  '/var/lib/cni',
+  '/var/lib/kubelet/device-plugins',
+  '/var/lib/kubelet',
+  '/var/log/containers',
+];
 
 /** Ends the cluster of this state, and removes what it held and did to the machine. Logs stay. */
 export async function down(state: StatePaths, say: (line: string) => void): Promise<void> {
@@ -34,7 +50,8 @@ export async function takeDown(say: (line: string) => void): Promise<void> {
   await end((name) => /kubelet$|kube-proxy$|kube-router$|scheduler$|controller-manager$/.test(name));
   for (const node of nodes) await removePods(node, say);
   await end((name) => name.endsWith('containerd'));
-  await end(() => true);
+  // What etcd holds goes too: nobody needs to say good-bye.
+  await end(() => true, 0);
   for (const node of nodes) await killLeftovers(node);
   await unmountAll();
   for (const node of nodes) await removeNodeNetwork(node);
@@ -44,15 +61,16 @@ export async function takeDown(say: (line: string) => void): Promise<void> {
   const left = mountsBelow([MACHINE.root, MACHINE.run]);
   if (left.length > 0)
     throw new DevclusterError(`something still uses ${left.join(', ')}: end it, then run down again`);
+  for (const folder of FIXED_FOLDERS) await rmdir(folder).catch(() => undefined);
   await rm(MACHINE.run, { recursive: true, force: true });
   await rm(MACHINE.root, { recursive: true, force: true });
 }
 
-async function end(which: (name: string) => boolean): Promise<void> {
+async function end(which: (name: string) => boolean, graceSeconds = 10): Promise<void> {
   const chosen = (await readProcesses()).filter(({ name }) => which(name));
   await Promise.all(
     chosen.map(async (recorded) => {
-      await endProcess(recorded, 10);
+      await endProcess(recorded, graceSeconds);
       await forgetProcess(recorded.name);
     }),
   );
@@ -74,7 +92,10 @@ async function killLeftovers(node: NodePlan): Promise<void> {
   const socket = containerdSocket(node);
   const shims = (await attempt('pgrep', ['-f', `containerd-shim-runc-v2 .*${socket}`])).stdout;
   const pids = [
-    ...shims.split('\n').filter((line) => line !== '').map(Number),
+    ...shims
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number),
     ...(await cgroupProcesses(node.cgroup)),
   ];
   for (const pid of pids) {

@@ -43,7 +43,8 @@ export async function clusterStatus(state: StatePaths): Promise<ClusterStatus> {
 async function nodesOf(state: StatePaths): Promise<ClusterStatus['nodes']> {
   const kubectl = join(state.bin, 'kubectl');
   if (!existsSync(kubectl) || !existsSync(state.kubeconfig)) return [];
-  const line = '{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const line =
+    '{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
   const { stdout } = await attempt(kubectl, [
     `--kubeconfig=${state.kubeconfig}`,
     '--request-timeout=5s',

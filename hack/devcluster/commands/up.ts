@@ -6,7 +6,14 @@ import { CLUSTER_MODULES } from '../build/modules.ts';
 import { ensureControlPlane, ensureIdentities } from '../control-plane/control-plane.ts';
 import { DevclusterError } from '../errors.ts';
 import { ensureOwnImages } from '../images/own-images.ts';
-import { readBefore, readOwner, readProcesses, writeBefore, writeOwner } from '../machine-record.ts';
+import {
+  endedProcess,
+  readBefore,
+  readOwner,
+  readProcesses,
+  writeBefore,
+  writeOwner,
+} from '../machine-record.ts';
 import { applySettings, readKernelState } from '../node/kernel-state.ts';
 import { ensurePodRoutes } from '../node/network.ts';
 import { containerdSocket, nodePlan, type NodePlan } from '../node/node-plan.ts';
@@ -14,7 +21,7 @@ import { ensureContainerd, ensureNode } from '../node/node.ts';
 import { MACHINE, type StatePaths } from '../paths.ts';
 import { run } from '../system/command.ts';
 import { ensurePackages } from '../system/packages.ts';
-import { isAlive } from '../system/processes.ts';
+import { isAlive, logTail } from '../system/processes.ts';
 import { takeDown } from './down.ts';
 
 export interface UpOptions {
@@ -26,11 +33,7 @@ export interface UpOptions {
  *
  * @throws DevclusterError when the machine holds the cluster of another checkout, or something does not start
  */
-export async function up(
-  state: StatePaths,
-  options: UpOptions,
-  say: (line: string) => void,
-): Promise<void> {
+export async function up(state: StatePaths, options: UpOptions, say: (line: string) => void): Promise<void> {
   await ensurePackages(say);
   const programs = await ensurePrograms(CLUSTER_MODULES, say);
   const archives = await ensureOwnImages(programs, say);
@@ -54,15 +57,14 @@ export async function up(
   await applyAddons(state, programs);
   for (const node of nodes) await ensureNode(node, context);
   await waitForAddons(state, programs);
+  const ended = await endedProcess();
+  if (ended !== undefined)
+    throw new DevclusterError(`${ended.name} ended soon after its start:\n${logTail(ended.log)}`);
   say(`the cluster is up: export KUBECONFIG=${state.kubeconfig}`);
 }
 
 /** Makes the machine this state's, after clearing what a cluster that runs no more has left. */
-async function takeMachine(
-  state: StatePaths,
-  nodes: number,
-  say: (line: string) => void,
-): Promise<void> {
+async function takeMachine(state: StatePaths, nodes: number, say: (line: string) => void): Promise<void> {
   const owner = await readOwner();
   if (owner !== undefined) {
     const alive = (await readProcesses()).filter(isAlive);
@@ -101,7 +103,10 @@ async function linkPrograms(state: StatePaths, programs: Programs): Promise<void
     await chmod(join(state.bin, name), 0o755);
   };
   const quoted = (path: string): string => `'${path.replaceAll("'", String.raw`'\''`)}'`;
-  await wrap('crictl', `${quoted(programs.path('crictl', 'crictl'))} --runtime-endpoint unix://${socket}`);
+  await wrap(
+    'crictl',
+    `${quoted(programs.path('crictl', 'crictl'))} --config /dev/null --runtime-endpoint unix://${socket}`,
+  );
   await wrap('ctr', `${quoted(programs.path('containerd', 'ctr'))} --address ${socket} --namespace k8s.io`);
 }
 

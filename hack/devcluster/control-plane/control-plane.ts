@@ -28,7 +28,9 @@ export async function ensureIdentities(state: StatePaths): Promise<Authority> {
     name: 'apiserver',
     commonName: 'kube-apiserver',
     alternativeNames: [
-      ...['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'].map((name) => `DNS:${name}`),
+      ...['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'].map(
+        (name) => `DNS:${name}`,
+      ),
       'DNS:kubernetes.default.svc.cluster.local',
       ...['127.0.0.1', FIRST_NODE_ADDRESS, API_SERVICE_ADDRESS].map((address) => `IP:${address}`),
     ],
@@ -99,7 +101,7 @@ export async function ensureControlPlane(
 ): Promise<void> {
   await mkdir(state.log, { recursive: true });
   const log = (name: string): string => join(state.log, `${name}.log`);
-  await ensureProcess({
+  await ensureProcess('etcd', () => ({
     name: 'etcd',
     argv: [
       programs.path('etcd', 'etcd'),
@@ -108,8 +110,8 @@ export async function ensureControlPlane(
       '--auto-compaction-retention=5m',
     ],
     log: log('etcd'),
-  });
-  const server = await ensureProcess({
+  }));
+  const server = await ensureProcess('kube-apiserver', () => ({
     name: 'kube-apiserver',
     argv: [
       programs.path('kubernetes', 'kube-apiserver'),
@@ -127,26 +129,26 @@ export async function ensureControlPlane(
       }),
     ],
     log: log('kube-apiserver'),
-  });
+  }));
   await waitFor(() => isReady(API_PORT, authority.certificate), {
     what: `the API server to be ready (${server.log})`,
     seconds: 90,
     hopeless: () => (isAlive(server) ? undefined : `the API server ended:\n${logTail(server.log)}`),
   });
-  await ensureProcess({
+  await ensureProcess('kube-controller-manager', () => ({
     name: 'kube-controller-manager',
     argv: [
       programs.path('kubernetes', 'kube-controller-manager'),
       ...controllerManagerArguments(authority, kubeconfigOf(state, 'controller-manager'), '10257'),
     ],
     log: log('kube-controller-manager'),
-  });
-  await ensureProcess({
+  }));
+  await ensureProcess('kube-scheduler', () => ({
     name: 'kube-scheduler',
     argv: [
       programs.path('kubernetes', 'kube-scheduler'),
       ...schedulerArguments(kubeconfigOf(state, 'scheduler')),
     ],
     log: log('kube-scheduler'),
-  });
+  }));
 }

@@ -87,7 +87,11 @@ async function usableDriver(root: string): Promise<'overlay' | 'vfs'> {
 let driver: Promise<'overlay' | 'vfs'> | undefined;
 
 function storage(root: string, name: 'overlay' | 'vfs'): readonly string[] {
-  return [`--root=${join(root, name)}`, `--runroot=/run/clawbench-devcluster-buildah`, `--storage-driver=${name}`];
+  return [
+    `--root=${join(root, name)}`,
+    `--runroot=/run/clawbench-devcluster-buildah`,
+    `--storage-driver=${name}`,
+  ];
 }
 
 /** 16 hexadecimal digits over the parts. */

@@ -80,7 +80,15 @@ async function bootstrap(context: string, say: (line: string) => void): Promise<
   await run('debootstrap', ['--variant=minbase', '--include=ca-certificates', SUITE, root]);
   // Lists and packages that were fetched are of no use in an image.
   await run('sh', ['-c', 'rm -rf "$1"/var/cache/apt/archives/*.deb "$1"/var/lib/apt/lists/*', 'sh', root]);
-  await run('tar', ['-C', root, '--numeric-owner', '--one-file-system', '-cf', join(partial, 'root.tar'), '.']);
+  await run('tar', [
+    '-C',
+    root,
+    '--numeric-owner',
+    '--one-file-system',
+    '-cf',
+    join(partial, 'root.tar'),
+    '.',
+  ]);
   await rm(root, { recursive: true, force: true });
   await run('mv', ['-T', partial, context]);
 }

@@ -41,7 +41,8 @@ function cable(node: NodePlan): { readonly outside: string; readonly inside: str
 async function ensureNamespace(node: NodePlan, namespace: string): Promise<void> {
   const { outside, inside, name } = cable(node);
   const ip = ipIn(namespace);
-  if ((await attempt('ip', ip('link', 'show', 'lo'))).code !== 0) await run('ip', ['netns', 'add', namespace]);
+  if ((await attempt('ip', ip('link', 'show', 'lo'))).code !== 0)
+    await run('ip', ['netns', 'add', namespace]);
   await run('ip', ip('link', 'set', 'lo', 'up'));
   if ((await attempt('ip', ['link', 'show', name])).code !== 0) {
     await run('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace]);
@@ -51,12 +52,7 @@ async function ensureNamespace(node: NodePlan, namespace: string): Promise<void>
   await run('ip', ['link', 'set', name, 'up']);
   await run('ip', ip('link', 'set', 'eth0', 'up'));
   await run('ip', ['route', 'replace', node.podRange, 'via', inside, 'dev', name, 'src', FIRST_NODE_ADDRESS]);
-  await run('nsenter', [
-    `--net=/run/netns/${namespace}`,
-    'sysctl',
-    '-qw',
-    'net.ipv4.ip_forward=1',
-  ]);
+  await run('nsenter', [`--net=/run/netns/${namespace}`, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
 }
 
 /** Routes inside a node's namespace; after its bridge is there, whose address its own packets carry. */

@@ -35,8 +35,8 @@ export async function ensureContainerd(
   await ensureWayOut(node);
   await makeCgroup(node.cgroup);
   const log = join(state.log, `${node.name}-containerd.log`);
-  const containerd = await ensureProcess(
-    await planContainerd(node, programs, { log, mayLowerOomScore: hasCapability(24) }),
+  const containerd = await ensureProcess(`${node.name}-containerd`, () =>
+    planContainerd(node, programs, { log, mayLowerOomScore: hasCapability(24) }),
   );
   await waitFor(
     async () => {
@@ -60,14 +60,14 @@ export async function ensureContainerd(
 export async function ensureNode(node: NodePlan, context: NodeContext): Promise<void> {
   const { state, programs, authority } = context;
   const log = (name: string): string => join(state.log, `${node.name}-${name}.log`);
-  const kubelet = await ensureProcess(
-    await planKubelet(node, programs, authority, {
+  const kubelet = await ensureProcess(`${node.name}-kubelet`, () =>
+    planKubelet(node, programs, authority, {
       log: log('kubelet'),
       kubeconfig: kubeconfigOf(state, node.name),
     }),
   );
-  await ensureProcess(
-    await planKubeProxy(node, programs, { log: log('kube-proxy'), kubeconfig: kubeconfigOf(state, 'proxy') }),
+  await ensureProcess(`${node.name}-kube-proxy`, () =>
+    planKubeProxy(node, programs, { log: log('kube-proxy'), kubeconfig: kubeconfigOf(state, 'proxy') }),
   );
   const kubectl = kubectlOf(context);
   const hopeless = (): string | undefined =>
@@ -86,7 +86,7 @@ export async function ensureNode(node: NodePlan, context: NodeContext): Promise<
     '-p',
     range,
   ]);
-  await ensureProcess(
+  await ensureProcess(`${node.name}-kube-router`, () =>
     planKubeRouter(node, programs, SERVICE_RANGE, {
       log: log('kube-router'),
       kubeconfig: kubeconfigOf(state, 'kube-router'),

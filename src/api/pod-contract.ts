@@ -66,6 +66,8 @@ export const ENV = {
   POD_NAME: 'CLAWBENCH_POD_NAME',
   POD_NAMESPACE: 'CLAWBENCH_POD_NAMESPACE',
   NODE_NAME: 'CLAWBENCH_NODE_NAME',
+  /** Deployment of the controller in its namespace, scaled to nothing before runs are released; uninstallation only. */
+  DEPLOYMENT: 'CLAWBENCH_DEPLOYMENT',
   /** Bearer of the attempt at the gateway (src/gateway/token.ts); harness only. */
   GATEWAY_TOKEN: 'CLAWBENCH_GATEWAY_TOKEN',
   /** Key that the gateway's tokens are signed with, from the run's Secret; gateway only. */

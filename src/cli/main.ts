@@ -4,10 +4,12 @@ import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerPrepareCommand } from './commands/prepare.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
 import { registerScenariosCommand } from './commands/scenarios.ts';
+import { registerScoreRoundCommand } from './commands/score-round.ts';
 import { registerScoreCommand } from './commands/score.ts';
 import { registerShowCommand } from './commands/show.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -25,7 +27,9 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerPrepareCommand(program);
   registerHarnessCommand(program);
+  registerScoreRoundCommand(program);
   return program;
 }
 

@@ -131,7 +131,8 @@ export class ModelApi {
       default:
         break;
     }
-    if (request.method === 'GET' && request.query.get('watch') === 'true') this.#watch(request, response, fault);
+    if (request.method === 'GET' && request.query.get('watch') === 'true')
+      this.#watch(request, response, fault);
     else if (request.method === 'GET' && /s$/.test(request.path)) this.#list(request, response);
     else this.#object(request, response);
   };
@@ -240,5 +241,11 @@ export class ModelApi {
 
 const goneEvent = {
   type: 'ERROR',
-  object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: 'too old resource version' },
+  object: {
+    kind: 'Status',
+    status: 'Failure',
+    reason: 'Expired',
+    code: 410,
+    message: 'too old resource version',
+  },
 };

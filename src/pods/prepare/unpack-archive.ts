@@ -22,6 +22,9 @@ export const ARCHIVE_BOUNDS: ArchiveBounds = {
   fileBytes: 64 * 1024 ** 2,
 };
 
+/** Headers and padding of one entry: two blocks would do, long names take more. */
+const FRAME_BYTES = 2048;
+
 /** Folders that are a part of a suite and not a suite in a folder. */
 const PARTS = ['scenarios', 'tasks'];
 
@@ -43,11 +46,12 @@ export async function unpackArchive(
   const tooLarge = () =>
     wrong(`unpacks to more than ${bounds.bytes} bytes`, 'Use a persistentVolumeClaim or an image for it.');
   let bytes = 0;
-  // Headers and padding count as well: an archive of nothing but those is no suite either.
+  // What is no content is bounded too: names of any length, and padding without end.
+  const most = bounds.bytes + (bounds.entries + 10) * FRAME_BYTES;
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > 2 * bounds.bytes) done(tooLarge());
+      if (bytes > most) done(tooLarge());
       else done(null, chunk);
     },
   });

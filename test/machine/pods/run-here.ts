@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ATTEMPT_SCHEMA_VERSION, type AttemptResult } from '../../../src/api/attempt.ts';
 import {
@@ -65,17 +65,14 @@ export class RunHere {
     };
   }
 
-  async prepare(
-    suite: { suitePath: string | null; archive: boolean },
-    mounts: (root: string) => Promise<void>,
-  ) {
+  async prepare(suite: { suitePath: string | null; archive: boolean } = { suitePath: null, archive: false }) {
     const env = await this.env('prepare', {
       ...RUN,
       createdAt: '2026-01-01T00:00:00Z',
       spec: this.spec,
       ...suite,
     });
-    await mounts(env[ENV.MOUNT_ROOT] ?? '');
+    await mountAt(join(env[ENV.MOUNT_ROOT] ?? '', MOUNTS.volume), join(this.root, 'volume'));
     const frozen = await freezeRun(env);
     await publishIndex({ ...env, [ENV.REQUEST]: JSON.stringify(RUN) }, this.api.client);
     return frozen;
@@ -198,17 +195,17 @@ export class RunHere {
     });
     const root = env[ENV.MOUNT_ROOT] ?? '';
     await writeFile(join(root, MOUNTS.round, 'round.json'), JSON.stringify(list));
-    await this.mountRun(root);
+    await mountAt(join(root, MOUNTS.run), this.layout.root);
     return env;
   }
 
   score = (env: Record<string, string>) => scoreRound(env, () => new Date());
   publish = (env: Record<string, string>) =>
     publishRound(env, this.api.client, (line) => this.log.push(line));
+}
 
-  private async mountRun(root: string): Promise<void> {
-    const { rm, symlink } = await import('node:fs/promises');
-    await rm(join(root, MOUNTS.run), { recursive: true, force: true });
-    await symlink(this.layout.root, join(root, MOUNTS.run));
-  }
+async function mountAt(mount: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await rm(mount, { recursive: true, force: true });
+  await symlink(folder, mount);
 }

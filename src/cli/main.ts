@@ -3,8 +3,10 @@ import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../a
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerPrepareCommand } from './commands/prepare.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -30,6 +32,8 @@ function createProgram(): Command {
   registerPrepareCommand(program);
   registerHarnessCommand(program);
   registerScoreRoundCommand(program);
+  registerReaderCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

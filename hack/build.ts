@@ -14,6 +14,7 @@ const DIST = join(ROOT, 'dist');
 const READ_AT_RUN_TIME = [
   'src/attempt/shim/shim.ts',
   'src/runtimes/scripted/agent.ts',
+  'src/runtimes/scripted/model-call.ts',
   'src/scoring/checkers/node-runner.ts',
   'src/report/page/assets',
   'checkers',

@@ -230,8 +230,7 @@ describe('the model endpoint of an attempt', () => {
       false,
     );
     const deep = `{"model":"m","messages":${'['.repeat(5_000_000)}${']'.repeat(5_000_000)}}`;
-    expect((await post(`${to.url}/v1/chat/completions`, deep)).status).toBeLessThan(500);
-    for (const body of ['', 'null', 'no json', '{"model":7}']) {
+    for (const body of ['', 'null', 'no json', '{"model":7}', deep]) {
       expect((await post(`${to.url}/v1/chat/completions`, body)).status).toBe(400);
     }
     for (const path of ['/attempts/self/calls', '/v1/models', '/', '/v1/chat/completions/x'])

@@ -29,6 +29,8 @@ export const dispatchEventSchema = z.discriminatedUnion('event', [
   z.object({ ...at, event: z.literal('turn_dead'), turn: z.int(), leftover: z.int() }),
   z.object({ ...at, event: z.literal('settled') }),
   z.object({ ...at, event: z.literal('supervised'), turn: z.int(), verdict: z.string() }),
+  /** From here on nothing of the agent runs, and what it left is copied. */
+  z.object({ ...at, event: z.literal('collecting') }),
   z.object({ ...at, event: z.literal('collected'), complete: z.boolean() }),
 ]);
 export type DispatchEvent = z.infer<typeof dispatchEventSchema>;

@@ -58,6 +58,10 @@ export const roundRequestSchema = z.object({
   round: z.int().positive(),
   /** Folder of a repaired suite (spec.scoring.suite) inside the container; null for the frozen one. */
   suitePath: z.string().nullable(),
+  /** A tar archive at suitePath instead of a folder (source configMap). */
+  archive: z.boolean().default(false),
+  /** The repaired suite is the built-in one of the image; suitePath is null then too. */
+  builtinSuite: z.boolean().default(false),
   /** Seconds a trial's grading may take. */
   scoringSeconds: z.number(),
 });

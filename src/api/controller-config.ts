@@ -16,7 +16,12 @@ const quantity = z
   .regex(/^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/, {
     error: 'use a Kubernetes quantity such as 512Mi, 10Gi or 0.5',
   });
-const quantities = z.strictObject({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity });
+const requests = z.strictObject({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity });
+/** No limit of processors by default: throttling would change what is measured. */
+const limits = z.strictObject({ cpu: quantity.optional(), memory: quantity, 'ephemeral-storage': quantity });
+
+/** An address range, e.g. `10.0.0.0/8` or `fd00::/8`. */
+const cidr = z.union([z.cidrv4(), z.cidrv6()]);
 
 const leaderElectionSchema = z
   .strictObject({
@@ -127,11 +132,42 @@ export const controllerConfigSchema = z.strictObject({
     .prefault({}),
   defaultResources: z
     .strictObject({
-      executor: quantities.prefault({ cpu: '1', memory: '2Gi', 'ephemeral-storage': '4Gi' }),
-      harness: quantities.prefault({ cpu: '500m', memory: '512Mi', 'ephemeral-storage': '1Gi' }),
+      executor: z
+        .strictObject({
+          requests: requests.prefault({ cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' }),
+          // As on one machine (src/attempt/agent-limits.ts), where no chart speaks: results stay comparable.
+          limits: limits.prefault({ memory: '2Gi', 'ephemeral-storage': '1Gi' }),
+        })
+        .prefault({}),
+      harness: z
+        .strictObject({
+          requests: requests.prefault({ cpu: '20m', memory: '128Mi', 'ephemeral-storage': '64Mi' }),
+          limits: limits.prefault({ memory: '512Mi', 'ephemeral-storage': '512Mi' }),
+        })
+        .prefault({}),
     })
     .prefault({})
-    .describe('Requests and limits of containers of a trial whose run names none.'),
+    .describe('Resources of the containers of a trial, where the run names none of the executor.'),
+  apiServerCIDRs: z
+    .array(cidr)
+    .max(64)
+    .default([])
+    .describe(
+      'Addresses of the API server, as pods reach it: prepare and score pods may call nothing else. None means every private address.',
+    ),
+  clusterCIDRs: z
+    .array(cidr)
+    .max(64)
+    .default([])
+    .describe(
+      'Ranges of pods, Services and nodes that are not private addresses: egress Internet leaves them out.',
+    ),
+  workerRoleKind: z
+    .enum(['ClusterRole', 'Role'])
+    .default('ClusterRole')
+    .describe(
+      'Kind of the role of prepare and score pods; Role where the chart is installed for one namespace.',
+    ),
   gracePeriodSeconds: z
     .int()
     .min(1)

@@ -26,6 +26,8 @@ export const MOUNTS = {
   state: '/clawbench/state',
   home: '/clawbench/home',
   program: '/clawbench/program',
+  /** emptyDir with a Node.js of the operator's image, where `injectNode` asks for one; read-only for the executor. */
+  node: '/clawbench/node',
   /** A ConfigMap or image that holds a suite: freeze. */
   suite: '/clawbench/suite',
   /** ConfigMap of a score round (round.json). */
@@ -34,7 +36,14 @@ export const MOUNTS = {
   scores: '/clawbench/scores',
   /** What `freeze` hands to `publish-index`. */
   index: '/clawbench/index',
+  /** The gateway's journal (subPath `<run-uid>/gateway`). */
+  journal: '/clawbench/journal',
+  /** Root of the claim of `model.cassette`; gateway only. */
+  cassette: '/clawbench/cassette',
 } as const;
+
+/** What starts Node.js in an executor: of the image itself, or the one that `injectNode` put there. */
+export const EXECUTOR_NODE = { image: 'node', injected: `${MOUNTS.node}/node` } as const;
 
 /** Ports on a pod's loopback device. */
 export const PORTS = {
@@ -48,7 +57,7 @@ export const PORTS = {
   reader: 8090,
 } as const;
 
-/** Names of environment variables that the controller sets. */
+/** Names of environment variables that the controller sets; MOUNT_ROOT, SHIM_PORT and TERMINATION_LOG are for tests. */
 export const ENV = {
   /** JSON of the container's request: `harnessRequestSchema`, `freezeRequestSchema`, `roundRequestSchema`, `gatewayRequestSchema`. */
   REQUEST: 'CLAWBENCH_REQUEST',
@@ -63,6 +72,12 @@ export const ENV = {
   GATEWAY_SECRET: 'CLAWBENCH_GATEWAY_SECRET',
   /** Key of the model provider; gateway only. */
   API_KEY: 'CLAWBENCH_API_KEY',
+  /** Folder below which the MOUNTS lie; unset is `/`. */
+  MOUNT_ROOT: 'CLAWBENCH_MOUNT_ROOT',
+  /** Port on which the harness waits for the shim; unset is PORTS.shim. */
+  SHIM_PORT: 'CLAWBENCH_SHIM_PORT',
+  /** File of the termination message; unset is /dev/termination-log. */
+  TERMINATION_LOG: 'CLAWBENCH_TERMINATION_LOG',
 } as const;
 
 /** Containers by name: what the controller looks for in a pod's status. */
@@ -86,6 +101,9 @@ export const WORKER_ROLE = 'clawbench-worker';
 export const RUN_FINALIZER = 'clawbench.dev/pods';
 /** Field managers. */
 export const FIELD_MANAGERS = { controller: 'clawbench-controller', publish: 'clawbench-publish' } as const;
+
+/** `terminationGracePeriodSeconds` of a trial's pod: within it an attempt that is told to end is still collected. */
+export const TRIAL_GRACE_SECONDS = 90;
 
 /** Bytes that a termination message may have; the kubelet would keep the last 4096. */
 export const TERMINATION_MESSAGE_BYTES = 2048;

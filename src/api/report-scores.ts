@@ -2,22 +2,30 @@ import { z } from 'zod';
 import { DIFFICULTIES, DIMENSIONS, FAILURE_CLASSES, OUTCOMES, ROW_STATUSES } from './vocabulary.ts';
 
 /** A rate over scenarios: by the benchmark's weights, and each scenario alike. */
-const rateSchema = z.object({ weighted: z.number(), unweighted: z.number() });
+const rateSchema = z.object({
+  weighted: z.number().describe("By the benchmark's weights."),
+  unweighted: z.number().describe('Each scenario alike.'),
+});
 export type Rate = z.infer<typeof rateSchema>;
 
 /** The headline numbers of a run: `scores` of report.json. All between 0 and 1, with four decimals. */
 export const reportScoresSchema = z.object({
-  overall: z.number(),
-  /** The same over the dimensions that the run covers: a missing one does not count as 0. */
-  overall_covered: z.number(),
-  capability: z.number(),
-  pass_at_1: rateSchema,
-  pass_any: rateSchema,
-  strict: rateSchema,
-  /** Score of each dimension that the run covers. */
-  dimensions: z.partialRecord(z.enum(DIMENSIONS), z.number()),
-  /** Composite of overall, weighted strict and weighted any; comparable only at three trials a scenario. */
-  final: z.number(),
+  overall: z.number().describe('Score over all dimensions; one that the run does not cover counts as 0.'),
+  overall_covered: z
+    .number()
+    .describe('The same over the dimensions that the run covers: a missing one does not count as 0.'),
+  capability: z.number().describe('Overall of the capability scores: before the efficiency penalty.'),
+  pass_at_1: rateSchema.describe('Share of trials that passed.'),
+  pass_any: rateSchema.describe('Share of scenarios of which any trial passed.'),
+  strict: rateSchema.describe('Share of scenarios of which every trial passed.'),
+  dimensions: z
+    .partialRecord(z.enum(DIMENSIONS), z.number())
+    .describe('Score of each dimension that the run covers.'),
+  final: z
+    .number()
+    .describe(
+      'Composite of overall, weighted strict and weighted any; comparable only at three trials a scenario.',
+    ),
 });
 export type ReportScores = z.infer<typeof reportScoresSchema>;
 

@@ -1,7 +1,7 @@
 import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import { InvalidInputError } from '../api/errors.ts';
 
-/** What one agent may use when the run does not say. */
+/** What one agent may use when the run does not say: the same on one machine and in a pod. */
 export const DEFAULT_LIMITS = {
   memoryBytes: 2 * 1024 ** 3,
   pids: 512,
@@ -15,16 +15,32 @@ export interface AgentLimits {
 }
 
 const UNITS: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
   '': 1,
   k: 1e3,
   M: 1e6,
   G: 1e9,
   T: 1e12,
+  P: 1e15,
+  E: 1e18,
   Ki: 1024,
   Mi: 1024 ** 2,
   Gi: 1024 ** 3,
   Ti: 1024 ** 4,
+  Pi: 1024 ** 5,
+  Ei: 1024 ** 6,
 };
+
+/** Value of a Kubernetes quantity (`512Mi`, `250m`, `2e3`); undefined where it is none. */
+export function quantityValue(quantity: string): number | undefined {
+  const match = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+)|([A-Za-z]*))$/.exec(quantity.trim());
+  if (match === null) return undefined;
+  const [, number = '', exponent, unit = ''] = match;
+  const factor = exponent === undefined ? UNITS[unit] : 10 ** Number(exponent);
+  return factor === undefined ? undefined : Number(number) * factor;
+}
 
 /**
  * Bytes of a Kubernetes quantity such as `512Mi`.
@@ -32,19 +48,18 @@ const UNITS: Readonly<Record<string, number>> = {
  * @throws InvalidInputError naming `field`
  */
 export function parseBytes(quantity: string, field: string): number {
-  const [, number = '', unit = ''] = /^([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)$/.exec(quantity.trim()) ?? [];
-  const factor = UNITS[unit];
-  if (number === '' || factor === undefined) {
+  const value = quantityValue(quantity);
+  if (value === undefined) {
     throw new InvalidInputError({
       field,
       message: `${JSON.stringify(quantity)} is not a quantity of bytes`,
       remedy: 'Write a number with a unit, such as 512Mi or 2Gi.',
     });
   }
-  return Math.floor(Number(number) * factor);
+  return Math.floor(value);
 }
 
-/** Bounds of an agent: `spec.runtime.resources.limits` as in a pod, else the defaults. */
+/** Bounds of an agent: `spec.runtime.resources.limits`, else the defaults. */
 export function agentLimits(spec: { readonly runtime: Pick<RuntimeSpec, 'resources'> }): AgentLimits {
   const limits = spec.runtime.resources?.limits ?? {};
   const memory = limits['memory'];

@@ -1,3 +1,4 @@
+import type { DispatchEvent } from '../api/attempt-meta.ts';
 import type { RuntimeSpec } from '../api/benchmark-run.ts';
 import type { PublicScenario } from '../api/suite-index.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
@@ -28,6 +29,10 @@ export interface AttemptRequest {
   readonly clock?: Clock;
   /** Ends the attempt, which is then still collected; reason `cancelled`, else it counts as interrupted. */
   readonly signal?: AbortSignal;
+  /** Told each step as it happens, e.g. for whoever watches from outside; it must not throw. */
+  readonly onStep?: (event: DispatchEvent) => void;
+  /** Ends the collection before its own bound; what is not whole then is not graded. */
+  readonly collectUntil?: AbortSignal;
   /** The next public message after a turn of a supervised task, or null to end the attempt. */
   readonly nextMessage?: (session: SessionReading, turn: number) => Promise<string | null>;
   /** How the harness carries the agent's model calls, where it does. */

@@ -85,7 +85,11 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     retry: null,
     counted: false,
     doc: 'The run was cancelled while the attempt ran.',
-    matches: killed('cancelled'),
+    matches: or(
+      killed('cancelled'),
+      // A harness in a pod cannot tell why it is asked to end; what had ended before stays what it was.
+      and(({ pod }) => pod?.cancelled === true, or(notWhole, killed('interrupted'), observed('interrupted'))),
+    ),
   },
   {
     reason: 'DiskLimitEviction',

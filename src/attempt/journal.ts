@@ -15,9 +15,11 @@ export class Journal {
   /** Executor time that was used up so far; kept by whoever runs the turns. */
   runtimeMs = 0;
   private readonly clock: Clock;
+  private readonly onDispatch: (event: DispatchEvent) => void;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onDispatch: (event: DispatchEvent) => void = () => undefined) {
     this.clock = clock;
+    this.onDispatch = onDispatch;
   }
 
   observe(observation: Observation): void {
@@ -26,7 +28,9 @@ export class Journal {
 
   dispatch(event: WithoutTime<DispatchEvent>, runtimeMs = this.runtimeMs): void {
     const time = { at: this.clock.date().toISOString(), runtimeMs: Math.round(runtimeMs) };
-    this.dispatched.push({ ...event, ...time });
+    const dispatched: DispatchEvent = { ...event, ...time };
+    this.dispatched.push(dispatched);
+    this.onDispatch(dispatched);
   }
 
   /** Records how long something takes, also when it fails. */

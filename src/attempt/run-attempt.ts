@@ -64,7 +64,7 @@ class Attempt {
     this.executor = executor;
     this.clock = request.clock ?? systemClock;
     this.signal = request.signal ?? new AbortController().signal;
-    this.journal = new Journal(this.clock);
+    this.journal = new Journal(this.clock, request.onStep);
     this.layout = attemptLayout(request.attemptDir);
     this.startedAt = this.clock.date();
     this.startedMs = this.clock.monotonicMs();
@@ -282,7 +282,10 @@ class Attempt {
   }
 
   private async collect(baseline: Baseline): Promise<CollectedWorkspace | null> {
-    const deadline = AbortSignal.timeout(this.request.timeouts.collect * 1000);
+    this.journal.dispatch({ event: 'collecting' });
+    const { timeouts, collectUntil } = this.request;
+    const bound = AbortSignal.timeout(timeouts.collect * 1000);
+    const deadline = collectUntil === undefined ? bound : AbortSignal.any([bound, collectUntil]);
     const collected = await this.attempt('collection_failed', () =>
       this.journal.step('artifact', 'collect', async () => {
         const { format } = this.request.scenario;

@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';
+import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -25,6 +27,8 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerReaderCommand(program);
+  registerHarnessCommand(program);
   registerGatewayCommand(program);
   return program;
 }

@@ -14,6 +14,13 @@ export function portNumber(text: string): number {
   throw new InvalidArgumentError('Give a port, 0 to 65535.');
 }
 
+/** Parses a whole number of at least 0 for commander. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('Give a whole number.');
+}
+
 /** A commander parser that takes one of the given words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {

@@ -2,14 +2,15 @@ import type * as k8s from '@kubernetes/client-node';
 
 /**
  * Objects as they are on the wire: raw JSON, times as strings, unknown fields kept. The library's classes are
- * used as types only, because its own parsing makes dates of times and drops fields it does not know.
+ * used as types only, because its own parsing makes dates of times and drops fields it does not know. Fields that
+ * have an underscore there (`_from`), because they are words of the language, have none on the wire.
  */
 export type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
     ? Wire<Item>[]
     : T extends object
-      ? { [Key in keyof T]: Wire<T[Key]> }
+      ? { [Key in keyof T as Key extends `_${infer Name}` ? Name : Key]: Wire<T[Key]> }
       : T;
 
 export interface OwnerReference {

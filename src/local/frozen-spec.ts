@@ -1,19 +1,9 @@
 import type { BenchmarkRunSpec } from '../api/benchmark-run.ts';
 import { InvalidInputError, type InputProblem } from '../api/errors.ts';
+import { MUTABLE_FIELDS } from '../api/frozen-rules.ts';
 import type { RunRecord } from '../api/run.ts';
 import { canonicalJson } from '../files/digest.ts';
 import { isObject } from './is-object.ts';
-
-/** Fields of a spec that may change while a run goes on; all others are frozen when it starts. */
-export const MUTABLE_FIELDS = [
-  'suspend',
-  'cancel',
-  'parallelism',
-  'rerun',
-  'ttlSecondsAfterFinished',
-  'scoring.revision',
-  'scoring.suite',
-] as const;
 
 /** Dotted fields in which two specs differ, frozen ones only, at the first level where they do. */
 export function frozenDifferences(stored: unknown, given: unknown): string[] {

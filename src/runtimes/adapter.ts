@@ -21,7 +21,7 @@ export interface AgentPaths {
   readonly home: string;
   /** Programs of ours that an adapter may start, e.g. the scripted agent; the attempt's own, read-only for the agent. */
   readonly program: string;
-  /** The Node.js that runs the shim. */
+  /** The Node.js that runs the shim: a path, or the word `node`, which the shim understands as itself. */
   readonly node: string;
 }
 

@@ -361,7 +361,12 @@ class Conversation {
     const oomBefore = oomKills();
     let child: ChildProcess;
     try {
-      child = spawn(program, rest, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+      child = spawn(program === 'node' ? process.execPath : program, rest, {
+        cwd,
+        env: withPath(env),
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
     } catch (error) {
       this.send({ type: 'failed', turn: number, message: String(error) });
       return;
@@ -512,6 +517,15 @@ function attempt(action: () => unknown): void {
 
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Where programs lie is for the image to say: its own PATH stands where the harness names none. The plain word
+ * `node` is the Node.js that runs the shim, wherever the image has it.
+ */
+function withPath(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH: path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' } = process.env;
+  return { PATH: path, ...env };
 }
 
 /** Gives up root for `<uid>:<gid>`, where the launcher had no other program to do so. */

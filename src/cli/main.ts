@@ -21,6 +21,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
     return (program) => registerProbe(registerScenariosCommand(program));
   },
   score: async () => (await import('./commands/score.ts')).registerScoreCommand,
+  prepare: async () => (await import('./commands/prepare.ts')).registerPrepareCommand,
+  'score-round': async () => (await import('./commands/score-round.ts')).registerScoreRoundCommand,
   reader: async () => (await import('./commands/reader.ts')).registerReaderCommand,
   harness: async () => (await import('./commands/harness.ts')).registerHarnessCommand,
   gateway: async () => (await import('./commands/gateway.ts')).registerGatewayCommand,

@@ -4,6 +4,7 @@ import { InvalidInputError, messageOf } from '../../api/errors.ts';
 import { ENV, PORTS } from '../../api/pod-contract.ts';
 import { startGateway } from '../../gateway/server.ts';
 import { portNumber } from '../option-parsers.ts';
+import { takeSecret } from '../take-secret.ts';
 
 /** Time that open calls are given when the gateway is told to end; a pod has 30 s by default. */
 const DRAIN_MS = 25_000;
@@ -29,8 +30,8 @@ export function registerGatewayCommand(program: Command): void {
 
 async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags): Promise<void> {
   const { model, journalDir, runName } = readRequest();
-  const secret = take(ENV.GATEWAY_SECRET);
-  if (secret === undefined) {
+  const secret = takeSecret(ENV.GATEWAY_SECRET);
+  if (secret === null) {
     throw new InvalidInputError({ field: ENV.GATEWAY_SECRET, message: 'the variable is not set' });
   }
   // What this makes is for the group that shares the volume.
@@ -38,7 +39,7 @@ async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags
   const gateway = await startGateway({
     model,
     secret,
-    apiKey: take(ENV.API_KEY) ?? null,
+    apiKey: takeSecret(ENV.API_KEY),
     journalDir,
     host,
     ports: { model: modelPort, control: controlPort, metrics: metricsPort },
@@ -53,14 +54,6 @@ async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags
   log('info', 'ending: open calls are given time');
   await gateway.drain(DRAIN_MS);
   log('info', 'ended');
-}
-
-/** Reads a secret and takes it out of the environment, which child processes would inherit. */
-function take(name: string): string | undefined {
-  const value = process.env[name];
-  // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- setting it to undefined would set a text
-  delete process.env[name];
-  return value === '' ? undefined : value;
 }
 
 function readRequest(): GatewayRequest {

@@ -57,7 +57,7 @@ export const PORTS = {
   reader: 8090,
 } as const;
 
-/** Names of environment variables that the controller sets; MOUNT_ROOT, SHIM_PORT and TERMINATION_LOG are for tests. */
+/** Names of environment variables that the controller sets; MOUNT_ROOT, SHIM_PORT, MODEL_PORT and TERMINATION_LOG are for tests. */
 export const ENV = {
   /** JSON of the container's request: `harnessRequestSchema`, `freezeRequestSchema`, `roundRequestSchema`, `gatewayRequestSchema`. */
   REQUEST: 'CLAWBENCH_REQUEST',
@@ -76,6 +76,8 @@ export const ENV = {
   MOUNT_ROOT: 'CLAWBENCH_MOUNT_ROOT',
   /** Port on which the harness waits for the shim; unset is PORTS.shim. */
   SHIM_PORT: 'CLAWBENCH_SHIM_PORT',
+  /** Port of the attempt's model endpoint; unset is PORTS.model. */
+  MODEL_PORT: 'CLAWBENCH_MODEL_PORT',
   /** File of the termination message; unset is /dev/termination-log. */
   TERMINATION_LOG: 'CLAWBENCH_TERMINATION_LOG',
 } as const;

@@ -51,7 +51,7 @@ export class LocalModel {
       apiKey,
       journalDir,
       host: '127.0.0.1',
-      ports: { model: 0, control: 0, metrics: 0 },
+      ports: { model: 0, control: null, metrics: null, health: null },
       onNote: (note) => onNote(`gateway: ${note}`),
       onFault: (error) => onNote(`gateway: ${messageOf(error)}`),
     });

@@ -34,7 +34,7 @@ async function gatewayOf(model = modelOf()): Promise<Gateway> {
     apiKey: null,
     journalDir: folder,
     host: '127.0.0.1',
-    ports: { model: 0, control: 0, metrics: 0 },
+    ports: { model: 0, control: null, metrics: null, health: null },
     onNote: () => undefined,
     onFault: (error) => {
       throw error;

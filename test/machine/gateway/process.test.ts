@@ -18,11 +18,16 @@ import {
 const KEY = 'sk-the-providers-key';
 
 let folder: string;
-let ports: { model: number; control: number; metrics: number };
+let ports: { model: number; control: number; metrics: number; health: number };
 const running: RunningCli[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-process-'));
-  ports = { model: await freePort(), control: await freePort(), metrics: await freePort() };
+  ports = {
+    model: await freePort(),
+    control: await freePort(),
+    metrics: await freePort(),
+    health: await freePort(),
+  };
 });
 afterEach(async () => {
   for (const { child } of running.splice(0)) child.kill('SIGKILL');
@@ -128,7 +133,7 @@ describe('clawbench gateway', () => {
     await start(modelOf({ respond: { status: 429, times: 1 } }));
     await call();
     await call();
-    for (const port of [ports.control, ports.metrics]) {
+    for (const port of [ports.control, ports.metrics, ports.health]) {
       expect((await get(port, '/healthz')).status).toBe(200);
       expect((await get(port, '/readyz')).status).toBe(200);
     }

@@ -2,15 +2,20 @@ import { Command, CommanderError } from 'commander';
 import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
+import { registerArtifactsCommand } from './commands/artifacts.ts';
+import { registerChangeCommands } from './commands/change-run.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
+import { registerRunCommand } from './commands/run.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
 import { registerScenariosCommand } from './commands/scenarios.ts';
 import { registerScoreCommand } from './commands/score.ts';
 import { registerShowCommand } from './commands/show.ts';
+import { registerStatusCommand } from './commands/status.ts';
+import { asUserError, ClusterUnusableError } from './cluster/failures.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 function createProgram(): Command {
@@ -20,6 +25,10 @@ function createProgram(): Command {
     .showHelpAfterError('(clawbench --help lists the commands)')
     .exitOverride();
   registerLocalCommand(program);
+  registerRunCommand(program);
+  registerStatusCommand(program);
+  registerChangeCommands(program);
+  registerArtifactsCommand(program);
   registerRerunCommand(program);
   registerShowCommand(program);
   registerReportCommand(program);
@@ -36,13 +45,18 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   try {
     await createProgram().parseAsync([...argv], { from: 'user' });
     return asExitCode(process.exitCode);
-  } catch (error) {
+  } catch (thrown) {
+    const error = asUserError(thrown);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.INVALID_INPUT;
     if (error instanceof InvalidInputError) {
       console.error(
         error.problems.length > 1 ? `${error.problems.length} problems:\n${error.message}` : error.message,
       );
       return EXIT.INVALID_INPUT;
+    }
+    if (error instanceof ClusterUnusableError) {
+      console.error(error.message);
+      return EXIT.CLUSTER_UNREACHABLE;
     }
     if (error instanceof InfrastructureError) {
       console.error(`${error.reason}: ${error.message}`);

@@ -18,7 +18,7 @@ const LIFE_SECONDS = 3600;
  */
 export function readerPod(
   run: RunContext,
-  config: Pick<ObjectsConfig, 'operatorImage' | 'defaultImagePullPolicy'>,
+  config: Pick<ObjectsConfig, 'operatorImage' | 'defaultImagePullPolicy' | 'imagePullSecrets'>,
   claim: ClaimRef,
   suffix: string,
 ): PodDraft {

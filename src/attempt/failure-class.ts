@@ -16,6 +16,8 @@ export interface PodSignals {
   readonly executorTerminated?: { readonly reason: string; readonly exitCode: number };
   /** The pod was seen, and a live read of pod and Trial says that it is gone; or its node is. */
   readonly lost?: boolean;
+  /** The run was cancelled, or deleted, before the attempt had ended. */
+  readonly cancelled?: boolean;
   /** Condition DisruptionTarget, or an eviction by the queue: preemption, drain, taint. */
   readonly disrupted?: boolean;
   /** Phase Failed with reason Evicted. `ownLimit`: the executor passed its own disk limit, by the kubelet's word

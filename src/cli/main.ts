@@ -5,6 +5,7 @@ import { registerHarnessCommand } from './commands/harness.ts';
 import { registerArtifactsCommand } from './commands/artifacts.ts';
 import { registerChangeCommands } from './commands/change-run.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
@@ -37,6 +38,7 @@ function createProgram(): Command {
   registerScoreCommand(program);
   registerReaderCommand(program);
   registerHarnessCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

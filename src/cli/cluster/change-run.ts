@@ -131,7 +131,7 @@ export function shown(run: RunObject): string {
 export function parseSuiteSource(text: string): object {
   if (text === 'builtin') return { builtin: {} };
   const [, kind, rest = ''] = /^(pvc|configmap|image):(.+)$/.exec(text) ?? [];
-  switch (kind) {
+  switch (kind as 'pvc' | 'configmap' | 'image' | undefined) {
     case 'pvc': {
       const [claimName, ...path] = rest.split('/');
       return { persistentVolumeClaim: { claimName, ...(path.length === 0 ? {} : { path: path.join('/') }) } };
@@ -142,7 +142,7 @@ export function parseSuiteSource(text: string): object {
       const [reference, path] = rest.split('#', 2);
       return { image: { reference, ...(path === undefined ? {} : { path }) } };
     }
-    default:
+    case undefined:
       throw new InvalidInputError({
         field: '--suite',
         message: `${JSON.stringify(text)} names no suite`,

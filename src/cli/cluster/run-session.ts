@@ -85,8 +85,8 @@ export function runJson(run: RunObject, trials: readonly TrialObject[]): string 
   return JSON.stringify({ run: plain(run), trials: trials.map(plain) }, null, 2);
 }
 
-export function plain<T extends RunObject | TrialObject>(object: T): object {
-  const { managedFields: _dropped, ...metadata } = object.metadata as T['metadata'] & {
+export function plain(object: RunObject | TrialObject): object {
+  const { managedFields: _dropped, ...metadata } = object.metadata as typeof object.metadata & {
     managedFields?: unknown;
   };
   return { ...object, metadata };

@@ -54,7 +54,7 @@ function trialsOf(stored: StoredRun, query: string | undefined): { id: string; n
     .filter(({ id }) => wanted === null || wanted.scenarioId === id)
     .flatMap(({ id }) =>
       numbers
-        .filter((number) => wanted === null || wanted.trial === null || wanted.trial === number)
+        .filter((number) => (wanted?.trial ?? number) === number)
         .map((number) => ({ id, number })),
     );
 }

@@ -53,9 +53,7 @@ function trialsOf(stored: StoredRun, query: string | undefined): { id: string; n
   return stored.index.scenarios
     .filter(({ id }) => wanted === null || wanted.scenarioId === id)
     .flatMap(({ id }) =>
-      numbers
-        .filter((number) => (wanted?.trial ?? number) === number)
-        .map((number) => ({ id, number })),
+      numbers.filter((number) => (wanted?.trial ?? number) === number).map((number) => ({ id, number })),
     );
 }
 

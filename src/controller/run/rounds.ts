@@ -22,7 +22,12 @@ export type Scoring =
  * Plans score rounds: one at a time, when a batch waits or every trial has ended. A round that failed is made again, as
  * a new one, three times in all for every trial in it.
  */
-export function planRounds(observation: RunObservation, allEnded: boolean, draft: PlanDraft, now: number): Scoring {
+export function planRounds(
+  observation: RunObservation,
+  allEnded: boolean,
+  draft: PlanDraft,
+  now: number,
+): Scoring {
   const { run, rounds } = observation;
   const { revision, batchSize } = run.spec.scoring;
   const latest = rounds.at(-1);

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { KubeClient } from '../../../src/kube/client.ts';
 import { loadClusterAccess } from '../../../src/kube/config.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../../src/kube/resource.ts';
 import type { CustomObject, CustomResourceDefinition, Draft } from '../../../src/kube/object.ts';
-import { parseYaml } from '../../../src/files/yaml.ts';
 import { trialName, LABELS, runLabel } from '../../../src/api/names.ts';
 import { runOwnerReference } from '../../../src/api/run-children.ts';
 import { RUN_RESOURCE, TRIAL_RESOURCE, type RunObject } from '../../../src/cli/cluster/resources.ts';
@@ -24,8 +24,8 @@ export async function startCluster(): Promise<ClusterUnderTest> {
   const client = new KubeClient(access, { fieldManager: 'test' });
   for (const plural of ['benchmarkruns', 'trials']) {
     const file = join(CHECKOUT, 'crds', `clawbench.dev_${plural}.yaml`);
-    const { value } = parseYaml(await readFile(file, 'utf8'), file);
-    await client.create(CUSTOM_RESOURCE_DEFINITIONS, value as Draft<CustomResourceDefinition>);
+    const definition = parse(await readFile(file, 'utf8')) as Draft<CustomResourceDefinition>;
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   }
   await until(async () => {
     await client.list(RUN_RESOURCE as Resource<CustomObject>, { namespace: 'default' });

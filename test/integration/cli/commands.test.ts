@@ -10,8 +10,8 @@ let cluster: ClusterUnderTest;
 let folder: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
   folder = mkdtempSync(join(tmpdir(), 'clawbench-cli-'));
+  cluster = await startCluster();
 });
 
 afterAll(async () => {

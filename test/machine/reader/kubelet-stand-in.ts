@@ -58,7 +58,7 @@ function serve(webSocket: WebSocket, port: number): void {
   webSocket.on('message', (data: Buffer) => {
     if (data[0] === 0) socket.write(data.subarray(1));
   });
-  socket.on('data', (data) => {
+  socket.on('data', (data: Buffer) => {
     webSocket.send(Buffer.concat([Buffer.from([0]), data]), () => {
       // Only what the client takes is read on, as a kubelet does.
       if (webSocket.bufferedAmount > 1_000_000) setTimeout(() => socket.resume(), 5);

@@ -69,9 +69,15 @@ function refusalOf(error: ApiStatusError, file: string | undefined): InvalidInpu
   );
 }
 
-/** `Invalid value: "object": model is missing` -> `model is missing`: the rest names a type, which helps nobody. */
+/**
+ * `Invalid value: "object": model is missing` and `Invalid value: model is missing` -> `model is missing`: what is
+ * left out names a type or nothing. A value that is named (`Invalid value: 0: must be ...`) stays.
+ */
 function plainCause(message: string): string {
-  return message.replace(/^Invalid value: "?(?:object|array|string|integer|boolean|number)"?: /, '');
+  return message.replace(
+    /^Invalid value: (?:"?(?:object|array|string|integer|boolean|number)"?: )?(?=[a-z][\w.]* )/,
+    '',
+  );
 }
 
 function sentenceOf(error: ApiStatusError): string {

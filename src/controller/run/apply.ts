@@ -80,7 +80,9 @@ export class RunWriter {
       this.#deps.memory.wroteOver(trial.uid, trial.resourceVersion);
     });
     if (plan.deleteRun) {
-      await ignoring(isNotFound, () => client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }));
+      await ignoring(isNotFound, () =>
+        client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }),
+      );
     }
   }
 
@@ -145,7 +147,8 @@ export class RunWriter {
         return;
       }
       case 'policies':
-        for (const policy of builders.policies(run)) await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
+        for (const policy of builders.policies(run))
+          await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
         return;
       case 'claim': {
         const draft = builders.claim(run);
@@ -170,7 +173,13 @@ export class RunWriter {
         const { object } = await ensureChild(client, CONFIG_MAPS, owner, draft, options);
         // What stands in the cluster counts: an earlier pass may have listed fewer.
         const { trials } = readRoundConfigMap({ data: object.data ?? {} });
-        await ensureChild(client, JOBS, owner, builders.scoreJob(run, ref, child.number, trials.length), options);
+        await ensureChild(
+          client,
+          JOBS,
+          owner,
+          builders.scoreJob(run, ref, child.number, trials.length),
+          options,
+        );
       }
     }
   }

@@ -69,7 +69,9 @@ export function setUpChildren(observation: RunObservation, draft: PlanDraft): bo
 }
 
 /** Only one node can mount the claim at a time: every pod of the run is bound to the others' node. */
-export function isCoLocated(claim: Pick<NonNullable<RunObservation['claim']>, 'accessModes'> | null): boolean {
+export function isCoLocated(
+  claim: Pick<NonNullable<RunObservation['claim']>, 'accessModes'> | null,
+): boolean {
   return claim !== null && !claim.accessModes.includes('ReadWriteMany');
 }
 
@@ -77,12 +79,17 @@ export function isCoLocated(claim: Pick<NonNullable<RunObservation['claim']>, 'a
  * Whether the runtime's image runs and the model answers. That it did is remembered by the image's digest in
  * provenance, so that the probe's pod need not stay.
  */
-export function probeRuntime(observation: RunObservation, draft: PlanDraft, options: RunPlanOptions): boolean {
+export function probeRuntime(
+  observation: RunObservation,
+  draft: PlanDraft,
+  options: RunPlanOptions,
+): boolean {
   const { run, probe, trials, needsGateway, gateway } = observation;
   const { preflight, runtimeImage } = options;
   const known = draft.status.provenance?.['runtimeImageDigest'] !== undefined;
   if (known || !preflight.enabled || trials.length > 0) {
-    if (probe !== null && known) draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
+    if (probe !== null && known)
+      draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
     return true;
   }
   if (probe === null) {
@@ -164,7 +171,8 @@ export function freezeSuite(observation: RunObservation, draft: PlanDraft, now: 
     case 'active': {
       const deadline = prepare.createdAt + PREPARE_PATIENCE_MS;
       draft.set('SuiteFrozen', 'False', 'Freezing', prepare.said || 'the suite is being read and frozen');
-      if (now >= deadline) draft.fail('PrepareDeadline', prepare.said || 'freezing the suite did not end in time');
+      if (now >= deadline)
+        draft.fail('PrepareDeadline', prepare.said || 'freezing the suite did not end in time');
       else draft.wakeAt(deadline);
       return false;
     }

@@ -21,7 +21,12 @@ function tally(words: readonly (string | null)[]): Record<string, number> {
 }
 
 /** Counts and progress of a run, and whether what its attempts left was kept. */
-export function summarise(trials: readonly TrialView[], declared: number, allEnded: boolean, draft: PlanDraft): void {
+export function summarise(
+  trials: readonly TrialView[],
+  declared: number,
+  allEnded: boolean,
+  draft: PlanDraft,
+): void {
   const ended = trials.filter(({ status }) => hasEnded(status)).length;
   draft.say({ counts: countTrials(trials), progress: `${ended}/${declared}` });
   draft.set(

@@ -22,3 +22,16 @@ export function interruptSignal(): { readonly signal: AbortSignal; readonly rele
     },
   };
 }
+
+/** The same for a program that nobody watches: it says nothing, and ends by itself once its work is in order. */
+export function terminationSignal(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController();
+  const onSignal = (): void => controller.abort();
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+    },
+  };
+}

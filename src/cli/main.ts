@@ -3,6 +3,7 @@ import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../a
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
+import { registerControllerCommand } from './commands/controller.ts';
 import { registerLocalCommand } from './commands/local.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
@@ -25,6 +26,7 @@ function createProgram(): Command {
   registerCompareCommand(program);
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
+  registerControllerCommand(program);
   registerHarnessCommand(program);
   return program;
 }

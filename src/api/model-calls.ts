@@ -21,7 +21,8 @@ export type TokenUsage = z.infer<typeof tokenUsageSchema>;
 
 /**
  * How a call ended. `answered`: the provider's answer went through whole, whatever its status; `broken`: the provider
- * broke off or could not be reached; `abandoned`: the caller hung up.
+ * broke off or could not be reached; `abandoned`: given up before, because the caller hung up, its attempt had ended
+ * or the gateway was stopped.
  */
 export const CALL_ENDS = ['answered', 'broken', 'abandoned'] as const;
 

@@ -28,7 +28,8 @@ export const networkSpecSchema = withRules(
   [
     {
       message: 'rules belong to egress Rules: set egress to Rules and give rules, or remove rules',
-      cel: "(self.egress == 'Rules') == has(self.rules)",
+      // The default of the whole is checked before egress gets its own.
+      cel: "(has(self.egress) && self.egress == 'Rules') == has(self.rules)",
       field: ['rules'],
       holds: (network) => (network.egress === 'Rules') === (network.rules !== undefined),
     },

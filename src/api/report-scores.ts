@@ -14,7 +14,7 @@ export const reportScoresSchema = z.object({
   overall_covered: z
     .number()
     .describe('The same over the dimensions that the run covers: a missing one does not count as 0.'),
-  capability: z.number().describe('Overall of the capability scores: before safety gate and penalty.'),
+  capability: z.number().describe('Overall of the capability scores: before the efficiency penalty.'),
   pass_at_1: rateSchema.describe('Share of trials that passed.'),
   pass_any: rateSchema.describe('Share of scenarios of which any trial passed.'),
   strict: rateSchema.describe('Share of scenarios of which every trial passed.'),

@@ -30,8 +30,12 @@ export type TrialSpec = z.infer<typeof trialSpecSchema>;
 /** What an attempt consumed, as far as anybody counted. */
 export const trialUsageSchema = z.object({
   toolCalls: z.int().describe('Calls of tools.'),
-  totalTokens: z.number().nullable().describe('Tokens, input and output; null where nobody counted.'),
-  costUsd: z.number().nullable().describe('Cost in USD; null without prices.'),
+  totalTokens: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Tokens, input and output; null where nobody counted.'),
+  costUsd: z.number().nullable().default(null).describe('Cost in USD; null without prices.'),
 });
 
 /**

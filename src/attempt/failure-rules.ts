@@ -31,8 +31,8 @@ const killed = (reason: KillReason) => (signals: AttemptSignals) =>
   signals.result?.killReason === reason ||
   observed('killed', (observation) => observation.reason === reason)(signals);
 
-const finalProviderError = (kind: ProviderErrorKind) =>
-  observed('provider_error', ({ error, final }) => final && error === kind);
+const finalProviderError = (...kinds: readonly ProviderErrorKind[]) =>
+  observed('provider_error', ({ error, final }) => final && kinds.includes(error));
 
 const result = (that: (result: Result) => boolean) => (signals: AttemptSignals) =>
   signals.result !== null && that(signals.result);
@@ -179,9 +179,9 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     class: 'infrastructure',
     retry: 'infrastructure',
     doc: "The run's own gateway was down and the agent could not reach its model.",
-    matches: and(
-      ({ pod }) => pod?.gatewayDown === true,
-      or(finalProviderError('connection'), finalProviderError('server_error')),
+    matches: or(
+      observed('gateway_down', ({ final }) => final),
+      and(({ pod }) => pod?.gatewayDown === true, finalProviderError('connection', 'server_error')),
     ),
   },
 
@@ -262,7 +262,7 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     retry: null,
     doc: 'The provider refused key, permission or model (401, 403, 404): another attempt would be refused too.',
     matches: or(
-      finalProviderError('authentication'),
+      finalProviderError('authentication', 'not_found'),
       observed('provider_error', ({ final, status }) => final && [401, 403, 404].includes(status ?? 0)),
     ),
   },

@@ -4,7 +4,9 @@ import { OPERATOR_VERSION } from '../api/version.ts';
 import { registerHarnessCommand } from './commands/harness.ts';
 import { registerCompareCommand } from './commands/compare.ts';
 import { registerControllerCommand } from './commands/controller.ts';
+import { registerGatewayCommand } from './commands/gateway.ts';
 import { registerLocalCommand } from './commands/local.ts';
+import { registerReaderCommand } from './commands/reader.ts';
 import { registerReportCommand } from './commands/report.ts';
 import { registerRerunCommand } from './commands/rerun.ts';
 import { registerProbe } from './commands/scenarios-probe.ts';
@@ -27,7 +29,9 @@ function createProgram(): Command {
   registerProbe(registerScenariosCommand(program));
   registerScoreCommand(program);
   registerControllerCommand(program);
+  registerReaderCommand(program);
   registerHarnessCommand(program);
+  registerGatewayCommand(program);
   return program;
 }
 

@@ -1,24 +1,13 @@
 import { advance, NO_PROGRESS, plainLine, progressLine, type RunEvent } from '../local/progress.ts';
-
-/** Where progress is written: standard error, so that standard output stays for results. */
-export interface ProgressStream {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
+import { createBar, type ProgressStream } from './progress-bar.ts';
 
 /** A bar that is redrawn on a terminal, plain lines elsewhere. */
 export function createProgress(stream: ProgressStream, now: () => number) {
   let state = NO_PROGRESS;
   let startedAt = now();
-  const onTerminal = stream.isTTY === true;
-
-  function redraw(): void {
-    if (!onTerminal || state.trials === 0) return;
-    stream.write(`\r\u001b[K${progressLine(state, (now() - startedAt) / 1000, stream.columns ?? 80)}`);
-  }
-
-  const timer = onTerminal ? setInterval(redraw, 1000).unref() : undefined;
+  const bar = createBar(stream, (columns) =>
+    state.trials === 0 ? null : progressLine(state, (now() - startedAt) / 1000, columns),
+  );
 
   return {
     /** Takes an event of the run. */
@@ -28,14 +17,10 @@ export function createProgress(stream: ProgressStream, now: () => number) {
       const line = plainLine(event, state);
       const passed = event.kind === 'trial-ended' && event.outcome === 'pass';
       // On a terminal the bar tells what passed; only what needs attention gets a line of its own.
-      if (line !== null && !(onTerminal && passed))
-        stream.write(onTerminal ? `\r\u001b[K${line}\n` : `${line}\n`);
-      redraw();
+      if (line !== null && !(bar.onTerminal && passed)) bar.line(line);
+      else bar.redraw();
     },
     /** Ends the bar's line. */
-    close: (): void => {
-      clearInterval(timer);
-      if (onTerminal && state.trials > 0) stream.write('\n');
-    },
+    close: bar.close,
   };
 }

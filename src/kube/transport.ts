@@ -18,7 +18,7 @@ export interface TransportOptions {
   readonly clock?: Clock;
   readonly onRequest?: OnRequest;
   readonly userAgent?: string;
-  /** Bound of one request, of each try of it; not of a watch. Default 30 s. */
+  /** Silence of the server after which a try is given up; not for the stream of a watch. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** Sockets kept for requests; writes are CPU-bound at the server, so more brings nothing. Default 16. */
   readonly maxSockets?: number;

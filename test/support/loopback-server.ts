@@ -103,6 +103,13 @@ export function sendStatus(
   headers: Record<string, string> = {},
   rest: object = {},
 ): void {
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code, message: `it is ${reason}` };
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason,
+    code,
+    message: `it is ${reason}`,
+  };
   sendJson(response, code, { ...status, ...rest }, headers);
 }

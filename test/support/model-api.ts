@@ -29,6 +29,8 @@ export class ModelApi {
   /** Taken by the requests that come, one each. */
   readonly faults: Fault[] = [];
   readonly watchers = new Set<ServerResponse>();
+  /** Most objects a page, however many were asked for. */
+  pageSize = 500;
   #version = 10;
   #uid = 0;
   #compacted = 0;
@@ -131,13 +133,14 @@ export class ModelApi {
       default:
         break;
     }
-    if (request.method === 'GET' && request.query.get('watch') === 'true') this.#watch(request, response, fault);
+    if (request.method === 'GET' && request.query.get('watch') === 'true')
+      this.#watch(request, response, fault);
     else if (request.method === 'GET' && /s$/.test(request.path)) this.#list(request, response);
     else this.#object(request, response);
   };
 
   #list(request: SeenRequest, response: ServerResponse): void {
-    const limit = Number(request.query.get('limit') ?? '500');
+    const limit = Math.min(this.pageSize, Number(request.query.get('limit') ?? '500'));
     const token = request.query.get('continue');
     const [id = '', from = '0'] = (token ?? '').split(':');
     const snapshot = token === null ? this.#snapshot() : this.#snapshots.get(id);
@@ -240,5 +243,11 @@ export class ModelApi {
 
 const goneEvent = {
   type: 'ERROR',
-  object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: 'too old resource version' },
+  object: {
+    kind: 'Status',
+    status: 'Failure',
+    reason: 'Expired',
+    code: 410,
+    message: 'too old resource version',
+  },
 };

@@ -6,11 +6,9 @@ const MOUNT = '/sys/fs/cgroup';
 
 /** Makes a group in every hierarchy; the kubelet demands that the one above its pods is there. */
 export async function makeCgroup(path: string): Promise<void> {
-  for (const hierarchy of await hierarchies()) {
-    const target = join(hierarchy, path);
-    await mkdir(target, { recursive: true });
-  }
+  for (const hierarchy of await hierarchies()) await mkdir(join(hierarchy, path), { recursive: true });
   for (const file of ['cpuset.cpus', 'cpuset.mems']) await inheritCpuset(path, file);
+  if (isUnified()) await delegateControllers(path);
 }
 
 /** Numbers of all processes in the group and below it, in any hierarchy. */
@@ -45,7 +43,7 @@ function tree(root: string): string[] {
 
 /** The mounts of version 1, or the one of version 2. */
 async function hierarchies(): Promise<readonly string[]> {
-  if (existsSync(join(MOUNT, 'cgroup.controllers'))) return [MOUNT];
+  if (isUnified()) return [MOUNT];
   const entries = await readdir(MOUNT, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(MOUNT, entry.name));
 }
@@ -61,4 +59,20 @@ async function inheritCpuset(path: string, file: string): Promise<void> {
     if ((await readFile(join(folder, file), 'utf8')).trim() === '')
       await writeFile(join(folder, file), value);
   }
+}
+
+/** Version 2 has one hierarchy, in which every parent must hand its controllers down. */
+async function delegateControllers(path: string): Promise<void> {
+  let folder = MOUNT;
+  for (const part of ['', ...path.split('/')]) {
+    folder = join(folder, part);
+    const controllers = (await readFile(join(folder, 'cgroup.controllers'), 'utf8')).trim().split(' ');
+    // One at a time: a controller that cannot be handed down (for real-time groups) must not keep the others back.
+    for (const controller of controllers)
+      await writeFile(join(folder, 'cgroup.subtree_control'), `+${controller}`).catch(() => undefined);
+  }
+}
+
+function isUnified(): boolean {
+  return existsSync(join(MOUNT, 'cgroup.controllers'));
 }

@@ -75,6 +75,9 @@ address = ${quote(containerdSocket(at))}
 [ttrpc]
 address = ${quote(`${containerdSocket(at)}.ttrpc`)}
 
+[plugins."io.containerd.internal.v1.opt"]
+path = ${quote(join(at.root, 'opt'))}
+
 [plugins."io.containerd.cri.v1.images".pinned_images]
 sandbox = ${quote(PAUSE_IMAGE)}
 

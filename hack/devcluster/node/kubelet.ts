@@ -50,6 +50,8 @@ export async function planKubelet(
       evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1Gi', 'imagefs.available': '1Gi' },
       imageGCHighThresholdPercent: 100,
       imageGCLowThresholdPercent: 99,
+      podLogsDir: join(node.root, 'pod-logs'),
+      volumePluginDir: join(node.root, 'volume-plugins'),
       maxPods: 250,
       registryPullQPS: 0,
       eventRecordQPS: 0,

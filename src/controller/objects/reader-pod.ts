@@ -16,7 +16,12 @@ const LIFE_SECONDS = 3600;
  *
  * @param suffix tells readers of one run apart: at most 13 characters of a-z, 0-9
  */
-export function readerPod(run: RunContext, config: ObjectsConfig, claim: ClaimRef, suffix: string): PodDraft {
+export function readerPod(
+  run: RunContext,
+  config: Pick<ObjectsConfig, 'operatorImage' | 'defaultImagePullPolicy' | 'imagePullSecrets'>,
+  claim: ClaimRef,
+  suffix: string,
+): PodDraft {
   const tmp = ownTmp(CONTAINERS.reader, '64Mi');
   const container = operatorContainer(config, {
     name: CONTAINERS.reader,

@@ -14,7 +14,6 @@ const PARTS = [
   'hack',
   'package.json',
   'tsconfig.json',
-  'tsconfig.build.json',
 ];
 
 it('the built program runs the built-in suite, apart from the sources', async () => {
@@ -29,7 +28,7 @@ it('the built program runs the built-in suite, apart from the sources', async ()
     const out = join(folder, 'out');
     await writeRunFile(file, { trialsPerScenario: 1 });
     const args = ['local', '-f', file, '-o', out, '--scenario', 'kiln-schedule', '--json'];
-    execFileSync(process.execPath, [join(folder, 'dist/src/cli/main.js'), ...args], { stdio: 'ignore' });
+    execFileSync(process.execPath, [join(folder, 'dist/bin/clawbench.mjs'), ...args], { stdio: 'ignore' });
     const row = JSON.parse(await readFile(join(out, 'report/trials.jsonl'), 'utf8')) as { outcome: string };
     expect(row.outcome).toBe('pass');
   } finally {

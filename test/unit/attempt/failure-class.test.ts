@@ -79,7 +79,14 @@ const CASES: Readonly<Record<string, readonly AttemptSignals[]>> = {
     ended({ collected: false, observations: [{ kind: 'collection_failed', message }] }),
     ended({ collected: false }),
   ],
-  GatewayUnavailable: [{ ...saw(provider('connection')), pod: { gatewayDown: true } }],
+  GatewayUnavailable: [
+    { ...saw(provider('connection')), pod: { gatewayDown: true } },
+    saw({ kind: 'gateway_down', calls: 1, final: true, message }),
+    ended({
+      killReason: 'turn_deadline',
+      observations: [{ kind: 'gateway_down', calls: 3, final: true, message }],
+    }),
+  ],
   DiskLimit: [killedFor('disk_limit')],
   WorkspaceDeleted: [saw({ kind: 'workspace_missing' })],
   SpawnFailedLater: [ended({ turns: 2, exitCode: null, observations: [{ kind: 'spawn_failed', message }] })],

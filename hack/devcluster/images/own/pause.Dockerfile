@@ -1,0 +1,5 @@
+# The process that holds a pod's namespaces.
+FROM scratch
+COPY pause /pause
+USER 65535:65535
+ENTRYPOINT ["/pause"]

@@ -1,0 +1,66 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { ensurePrograms } from './build/go-build.ts';
+import { CLUSTER_MODULES } from './build/modules.ts';
+import { down } from './commands/down.ts';
+import { clusterStatus, formatStatus } from './commands/status.ts';
+import { up } from './commands/up.ts';
+import { DevclusterError } from './errors.ts';
+import { MACHINE, statePaths } from './paths.ts';
+import { withLock } from './system/lock.ts';
+import { ensurePackages } from './system/packages.ts';
+
+/*
+ * `npm run devcluster -- ...`: a real Kubernetes cluster on this machine, for root on Debian. What is told here is told
+ * on standard error, so that standard output holds results alone.
+ */
+
+const say = (line: string): void => console.error(line);
+
+/** One command changes the machine at a time. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  await withLock(`${MACHINE.run}.lock`, work, () => say('waiting for another devcluster command'));
+}
+
+function nodeCount(text: string): number {
+  if (text !== '1' && text !== '2') throw new InvalidArgumentError('1 or 2.');
+  return Number(text);
+}
+
+const program = new Command('devcluster').description('A real Kubernetes cluster on this machine.');
+program
+  .command('up')
+  .description('start the cluster, or what of it is missing')
+  .option('--nodes <n>', 'nodes, 1 or 2', nodeCount, 1)
+  .action(async (options: { nodes: number }) => {
+    await alone(() => up(statePaths(), options, say));
+  });
+program
+  .command('down')
+  .description('end the cluster and undo what it did to the machine')
+  .action(async () => {
+    await alone(() => down(statePaths(), say));
+  });
+program
+  .command('status')
+  .description('print what runs')
+  .option('-o, --output <format>', 'json')
+  .action(async (options: { output?: string }) => {
+    const status = await clusterStatus(statePaths());
+    console.log(options.output === 'json' ? JSON.stringify(status, null, 2) : formatStatus(status));
+    if (!status.up) process.exitCode = 1;
+  });
+program
+  .command('build')
+  .description('build the programs without starting anything')
+  .action(async () => {
+    await ensurePackages(say);
+    await ensurePrograms(CLUSTER_MODULES, say);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof DevclusterError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -39,6 +39,8 @@ export interface ControllerOptions {
   readonly builders?: Builders;
   /** Port of the health endpoints; default the configuration's. 0 chooses a free one. */
   readonly healthPort?: number;
+  /** Asked before every write of a reconciler; a test stops a controller in the middle of its work by it. */
+  readonly beforeWrite?: () => void;
 }
 
 /** Changes come in floods; a pass over a run looks at all its Trials. */
@@ -82,7 +84,10 @@ export async function runController(options: ControllerOptions, signal: AbortSig
   const write = new KubeClient(access, {
     fieldManager: FIELD_MANAGERS.controller,
     clock,
-    guardWrite: elector.fence,
+    guardWrite: () => {
+      elector.fence();
+      options.beforeWrite?.();
+    },
   });
   const events = new EventRecorder({
     client: write,

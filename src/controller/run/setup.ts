@@ -78,10 +78,10 @@ export function isCoLocated(claim: Pick<NonNullable<RunObservation['claim']>, 'a
  * provenance, so that the probe's pod need not stay.
  */
 export function probeRuntime(observation: RunObservation, draft: PlanDraft, options: RunPlanOptions): boolean {
-  const { run, probe, trials, needsGateway, gateway } = observation;
+  const { run, probe, needsGateway, gateway } = observation;
   const { preflight, runtimeImage } = options;
   const known = draft.status.provenance?.['runtimeImageDigest'] !== undefined;
-  if (known || !preflight.enabled || trials.length > 0) {
+  if (known || !preflight.enabled) {
     if (probe !== null && known) draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
     return true;
   }

@@ -17,9 +17,10 @@ const IMAGE_ID = `example.test/image@sha256:${'a'.repeat(64)}`;
 const PERIOD_MS = 25;
 
 /** How the pod of an attempt ends; the default ends in order. */
-export type Fate = (attempt: { readonly trial: string; readonly number: number }) => Partial<
-  NonNullable<HarnessReport['result']>
-> | 'lost' | 'hangs';
+export type Fate = (attempt: {
+  readonly trial: string;
+  readonly number: number;
+}) => Partial<NonNullable<HarnessReport['result']>> | 'lost' | 'hangs';
 
 export interface FakeNodeOptions {
   readonly client: KubeClient;
@@ -110,7 +111,10 @@ export class FakeNode {
     } else if (phase === 'Running' && (fate !== 'hangs' || deletionTimestamp !== undefined)) {
       const result = fate === 'hangs' ? { killReason: 'interrupted' as const, exitCode: null } : fate;
       const message = JSON.stringify(report(trial, number, pod.metadata.uid, result));
-      await this.#setPod(pod, 'Succeeded', [ended(CONTAINERS.harness, 0, message), ended(CONTAINERS.executor, 0, '')]);
+      await this.#setPod(pod, 'Succeeded', [
+        ended(CONTAINERS.harness, 0, message),
+        ended(CONTAINERS.executor, 0, ''),
+      ]);
     }
   }
 
@@ -125,7 +129,12 @@ export class FakeNode {
     const component = job.metadata.labels?.[LABELS.COMPONENT];
     if (component === 'prepare') await this.#publishIndex(job);
     else await this.#publishScores(job);
-    const condition = (type: string) => ({ type, status: 'True', lastProbeTime: now(), lastTransitionTime: now() });
+    const condition = (type: string) => ({
+      type,
+      status: 'True',
+      lastProbeTime: now(),
+      lastTransitionTime: now(),
+    });
     await this.#patch(JOBS, job, {
       startTime: job.metadata.creationTimestamp,
       completionTime: now(),
@@ -183,7 +192,12 @@ export class FakeNode {
     ref: { readonly namespace: string; readonly name: string },
     status: object,
   ): Promise<void> {
-    await this.#options.client.patch(resource, ref, { type: 'merge', body: { status } }, { subresource: 'status' });
+    await this.#options.client.patch(
+      resource,
+      ref,
+      { type: 'merge', body: { status } },
+      { subresource: 'status' },
+    );
   }
 }
 

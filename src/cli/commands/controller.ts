@@ -27,7 +27,11 @@ export function registerControllerCommand(program: Command): void {
     .description('watch over the runs of a cluster; started by the chart')
     .option('--config <file>', 'configuration as the chart writes it', CONTROLLER_CONFIG_PATH)
     .option('--kubeconfig <file>', 'cluster to work in; inside a pod its own account is used')
-    .option('--release-finalizers', 'let go of every run, so that the operator can be removed, and end', false)
+    .option(
+      '--release-finalizers',
+      'let go of every run, so that the operator can be removed, and end',
+      false,
+    )
     .action(async ({ config: file, kubeconfig, releaseFinalizers: release }: ControllerFlags) => {
       const config = await readConfig(file);
       const access = await loadClusterAccess(kubeconfig === undefined ? {} : { kubeconfig });
@@ -74,5 +78,7 @@ async function readConfig(file: string): Promise<ControllerConfig> {
     field: issue.path.map(String).join('.'),
     message: issue.message,
   }));
-  throw new InvalidInputError(first === undefined ? { file, message: parsed.error.message } : [first, ...more]);
+  throw new InvalidInputError(
+    first === undefined ? { file, message: parsed.error.message } : [first, ...more],
+  );
 }

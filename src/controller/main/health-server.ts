@@ -14,10 +14,12 @@ export interface HealthServer {
 export function startHealthServer(port: number, isReady: () => boolean): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
-    const answer = (code: number, text: string) => response.writeHead(code, { 'content-type': 'text/plain' }).end(text);
+    const answer = (code: number, text: string) =>
+      response.writeHead(code, { 'content-type': 'text/plain' }).end(text);
     if (path === '/healthz') answer(200, 'ok\n');
-    else if (path === '/readyz') isReady() ? answer(200, 'ok\n') : answer(503, 'caches are not filled yet\n');
-    else answer(404, 'not found\n');
+    else if (path !== '/readyz') answer(404, 'not found\n');
+    else if (isReady()) answer(200, 'ok\n');
+    else answer(503, 'caches are not filled yet\n');
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -228,7 +228,9 @@ function assemble(
 function openTrials({ cache }: Informers): string[] {
   return cache.trials
     .list()
-    .filter((trial) => !hasEnded(statusOf(trial)) || cache.pods.byIndex('trial', keyOf(trial.metadata)).length > 0)
+    .filter(
+      (trial) => !hasEnded(statusOf(trial)) || cache.pods.byIndex('trial', keyOf(trial.metadata)).length > 0,
+    )
     .map((trial) => keyOf(trial.metadata));
 }
 

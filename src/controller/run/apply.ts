@@ -80,12 +80,14 @@ export class RunWriter {
     await this.#createTrials(run, plan, signal);
     await eachBounded(plan.trialStatuses, CONCURRENCY, async ({ trial, status }) => {
       const object = this.#deps.cache.trials.get(keyOf({ namespace: run.namespace, name: trial.name }));
-      if (object === undefined || object.metadata.resourceVersion !== trial.resourceVersion) return;
+      if (object?.metadata.resourceVersion !== trial.resourceVersion) return;
       await writeStatus(client, TRIAL_OBJECTS, object, status, signal);
       this.#deps.memory.wroteOver(trial.uid, trial.resourceVersion);
     });
     if (plan.deleteRun) {
-      await ignoring(isNotFound, () => client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }));
+      await ignoring(isNotFound, () =>
+        client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }),
+      );
     }
   }
 
@@ -156,7 +158,8 @@ export class RunWriter {
         return;
       }
       case 'policies':
-        for (const policy of builders.policies(run)) await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
+        for (const policy of builders.policies(run))
+          await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
         return;
       case 'claim': {
         const draft = builders.claim(run);
@@ -181,7 +184,13 @@ export class RunWriter {
         const { object } = await ensureChild(client, CONFIG_MAPS, owner, draft, options);
         // What stands in the cluster counts: an earlier pass may have listed fewer.
         const { trials } = readRoundConfigMap({ data: object.data ?? {} });
-        await ensureChild(client, JOBS, owner, builders.scoreJob(run, ref, child.number, trials.length), options);
+        await ensureChild(
+          client,
+          JOBS,
+          owner,
+          builders.scoreJob(run, ref, child.number, trials.length),
+          options,
+        );
       }
     }
   }

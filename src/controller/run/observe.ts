@@ -63,7 +63,9 @@ export function trialsOf(cache: Pick<Cache, 'trials'>, run: RunView): TrialView[
 function trialPodOf(pod: Pod, run: RunView): TrialPodView[] {
   const { name, uid, labels, ownerReferences } = pod.metadata;
   const trial = labels?.[LABELS.TRIAL];
-  return trial === undefined || !isOurs(ownerReferences, run) ? [] : [{ name, uid, trial, live: isLivePod(pod) }];
+  return trial === undefined || !isOurs(ownerReferences, run)
+    ? []
+    : [{ name, uid, trial, live: isLivePod(pod) }];
 }
 
 /** Rounds are numbered from 1 without a gap; the first that is not there is the next one. */
@@ -81,7 +83,9 @@ function roundsOf(cache: Cache, run: RunView, job: (suffix: string) => JobFacts 
 function gatewayFacts({ metadata, status }: Deployment): { ready: boolean; message: string } {
   const current = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   const ready = current && (status?.availableReplicas ?? 0) > 0;
-  const telling = status?.conditions?.find(({ status: is, message }) => is === 'False' && message !== undefined);
+  const telling = status?.conditions?.find(
+    ({ status: is, message }) => is === 'False' && message !== undefined,
+  );
   return { ready, message: ready ? '' : (telling?.message ?? 'the gateway is starting') };
 }
 

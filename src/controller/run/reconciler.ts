@@ -37,7 +37,10 @@ export function createRunReconciler(deps: RunDeps) {
   const written = new Map<string, { at: number; over: string }>();
   const uids = new Map<string, string>();
 
-  return async function reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | undefined> {
+  return async function reconcile(
+    key: string,
+    context: ReconcileContext,
+  ): Promise<ReconcileResult | undefined> {
     const { signal } = context;
     const object = deps.cache.runs.get(key);
     if (object === undefined || uids.get(key) !== object.metadata.uid) forget(key);
@@ -46,7 +49,8 @@ export function createRunReconciler(deps: RunDeps) {
     const run = readRun(object);
     if (!isReadable(run)) throw new TerminalError(`BenchmarkRun ${key} cannot be read: ${run.problem}`);
     const last = written.get(run.uid);
-    if (last?.over === object.metadata.resourceVersion) return { requeueAfterSeconds: CACHE_PATIENCE_SECONDS };
+    if (last?.over === object.metadata.resourceVersion)
+      return { requeueAfterSeconds: CACHE_PATIENCE_SECONDS };
 
     const now = deps.clock.date().getTime();
     const observation = await observe(run, signal);
@@ -122,7 +126,10 @@ export function createRunReconciler(deps: RunDeps) {
     if (await writer.writeStatus(run, plan, signal)) {
       written.set(run.uid, { at: now, over: run.object.metadata.resourceVersion });
       const { phase, progress, reason } = plan.status;
-      deps.log.info({ reconcileID: reconcileId, run: run.name, phase, progress, reason }, 'run status written');
+      deps.log.info(
+        { reconcileID: reconcileId, run: run.name, phase, progress, reason },
+        'run status written',
+      );
       for (const { type, reason: why, note } of plan.events) {
         deps.record(run.object, { type, reason: why, action: 'Reconcile', note });
       }

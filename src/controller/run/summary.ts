@@ -21,7 +21,12 @@ function tally(words: readonly (string | null)[]): Record<string, number> {
 }
 
 /** Counts and progress of a run, and whether what its attempts left was kept. */
-export function summarise(trials: readonly TrialView[], declared: number, allEnded: boolean, draft: PlanDraft): void {
+export function summarise(
+  trials: readonly TrialView[],
+  declared: number,
+  allEnded: boolean,
+  draft: PlanDraft,
+): void {
   const ended = trials.filter(({ status }) => hasEnded(status)).length;
   draft.say({ counts: countTrials(trials), progress: `${ended}/${declared}` });
   draft.set(
@@ -54,7 +59,7 @@ export function rowStatusOf(trials: readonly TrialView[]) {
     trials.flatMap(({ status }) => {
       if (status.outcome === null) return [];
       const attempt = status.attempts.find(({ number }) => number === status.decidedBy);
-      return [{ outcome: status.outcome, rerun: attempt?.rerunRevision != null }];
+      return [{ outcome: status.outcome, rerun: typeof attempt?.rerunRevision === 'number' }];
     }),
   );
 }

@@ -135,8 +135,18 @@ export async function createRun(
   return cluster.client.create<RunResource>(RUN_OBJECTS, { metadata: { name, namespace }, spec });
 }
 
-export function fakeNode(cluster: TestCluster, namespace: string, scenarios: readonly string[], fate?: Fate): FakeNode {
-  const node = new FakeNode({ client: cluster.client, namespace, scenarios, ...(fate === undefined ? {} : { fate }) });
+export function fakeNode(
+  cluster: TestCluster,
+  namespace: string,
+  scenarios: readonly string[],
+  fate?: Fate,
+): FakeNode {
+  const node = new FakeNode({
+    client: cluster.client,
+    namespace,
+    scenarios,
+    ...(fate === undefined ? {} : { fate }),
+  });
   node.start();
   return node;
 }
@@ -168,5 +178,8 @@ export async function waitForRun(
 }
 
 export function isTrue(run: RunResource, type: string): boolean {
-  return run.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
+  return (
+    run.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ===
+    true
+  );
 }

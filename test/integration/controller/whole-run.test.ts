@@ -22,7 +22,9 @@ afterAll(() => cluster.stop());
 const LOG = process.env['CLAWBENCH_TEST_LOG'] === undefined ? {} : { log: printing() };
 
 function printing() {
-  const print = (fields: object, message: string) => console.log(message, JSON.stringify(fields));
+  const print = (fields: object, message: string) => {
+    process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+  };
   return { debug: () => undefined, info: print, warn: print };
 }
 

@@ -27,3 +27,16 @@ export function interruptSignal(said = 'ending: collecting what runs (once more 
     },
   };
 }
+
+/** The same for a program that nobody watches: it says nothing, and ends by itself once its work is in order. */
+export function terminationSignal(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController();
+  const onSignal = (): void => controller.abort();
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+    },
+  };
+}

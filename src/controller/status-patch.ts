@@ -11,9 +11,17 @@ export function statusPatch(before: object, after: object): Record<string, unkno
   const old = before as Record<string, unknown>;
   const patch: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(after)) {
-    if (!isDeepStrictEqual(old[field] ?? null, value ?? null)) patch[field] = value ?? null;
+    if (!isDeepStrictEqual(stored(old[field]), stored(value))) patch[field] = value ?? null;
   }
   return Object.keys(patch).length === 0 ? null : patch;
+}
+
+/** A value as the API server keeps it: without fields that are null. */
+function stored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stored);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  const kept = Object.entries(value).filter(([, field]) => field !== null && field !== undefined);
+  return Object.fromEntries(kept.map(([name, field]) => [name, stored(field)]));
 }
 
 /**

@@ -3,7 +3,7 @@ import { API_VERSION } from '../../api/benchmark-run.ts';
 import { LABELS, runChildName, runLabel } from '../../api/names.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
 import { ensureChild } from '../../kube/ensure-child.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/object.ts';
 import {
   BENCHMARK_RUNS,
@@ -38,6 +38,11 @@ const CONCURRENCY = 8;
 const ENSURED_MS = 600_000;
 /** What was just created is not created again before the cache can show it. */
 const RECENT_MS = 5_000;
+
+/** The API server does not take an object that was made of a run's specification. */
+export class ChildRefusedError extends Error {
+  override readonly name = 'ChildRefusedError';
+}
 
 /** Carries out plans of runs, and remembers what it created until the cache shows it. */
 export class RunWriter {
@@ -75,7 +80,7 @@ export class RunWriter {
     await this.#createTrials(run, plan, signal);
     await eachBounded(plan.trialStatuses, CONCURRENCY, async ({ trial, status }) => {
       const object = this.#deps.cache.trials.get(keyOf({ namespace: run.namespace, name: trial.name }));
-      if (object === undefined || object.metadata.resourceVersion !== trial.resourceVersion) return;
+      if (object?.metadata.resourceVersion !== trial.resourceVersion) return;
       await writeStatus(client, TRIAL_OBJECTS, object, status, signal);
       this.#deps.memory.wroteOver(trial.uid, trial.resourceVersion);
     });
@@ -128,7 +133,13 @@ export class RunWriter {
     const now = this.#deps.clock.date().getTime();
     const patience = child.kind === 'worker' || child.kind === 'policies' ? ENSURED_MS : RECENT_MS;
     if (now - (this.#ensured.get(key) ?? -Infinity) < patience) return;
-    await this.#create(run, child, claim, signal);
+    try {
+      await this.#create(run, child, claim, signal);
+    } catch (thrown) {
+      // What the API server finds wrong with an object stays wrong: it is made of the run's specification.
+      if (isInvalid(thrown)) throw new ChildRefusedError(thrown.message, { cause: thrown });
+      throw thrown;
+    }
     this.#ensured.set(key, now);
     this.#deps.log.info({ run: run.name, child: child.kind }, 'child ensured');
   }
@@ -156,7 +167,7 @@ export class RunWriter {
         return;
       }
       case 'gateway': {
-        const { secret, service, deployment } = builders.gateway(run, ref, randomBytes(32));
+        const { secret, service, deployment } = builders.gateway(run, ref, randomBytes(32).toString('hex'));
         await ensureChild(client, SECRETS, owner, secret, options);
         await ensureChild(client, SERVICES, owner, service, options);
         await ensureChild(client, DEPLOYMENTS, owner, deployment, options);

@@ -54,7 +54,7 @@ export function sweep(
     ),
   );
   const failed = pods
-    .filter((pod) => !pod.live && endedAt.get(pod.uid) != null)
+    .filter((pod) => !pod.live && (endedAt.get(pod.uid) ?? null) !== null)
     .sort(
       (left, right) => Date.parse(endedAt.get(right.uid) ?? '') - Date.parse(endedAt.get(left.uid) ?? ''),
     );

@@ -96,6 +96,7 @@ export function probeFacts(pod: Pod): ProbeFacts {
         message: `the runtime image does not run: ${said.trim()} (exit code ${terminated?.exitCode ?? 'unknown'})`,
       };
     }
+    case undefined:
     default:
       return {
         ...base,

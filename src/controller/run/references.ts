@@ -103,7 +103,7 @@ async function missingClass(
   signal: AbortSignal,
 ): Promise<MissingReference | null> {
   if (artifacts.persistentVolumeClaim !== undefined) return null;
-  const template = artifacts.volumeClaimTemplate?.['spec'] as
+  const template = artifacts.volumeClaimTemplate?.spec as
     { readonly storageClassName?: string; readonly volumeName?: string } | undefined;
   const wanted = template?.storageClassName ?? defaultClass;
   // An empty class asks for a volume that somebody made by hand.

@@ -31,7 +31,7 @@ export function planRounds(
   const { run, rounds } = observation;
   const { revision, batchSize } = run.spec.scoring;
   const latest = rounds.at(-1);
-  if (latest !== undefined && latest.job === null) {
+  if (latest?.job === null) {
     draft.children.push({ kind: 'round', number: latest.number, list: latest.list });
     return { state: 'open' };
   }

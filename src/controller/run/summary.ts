@@ -59,7 +59,7 @@ export function rowStatusOf(trials: readonly TrialView[]) {
     trials.flatMap(({ status }) => {
       if (status.outcome === null) return [];
       const attempt = status.attempts.find(({ number }) => number === status.decidedBy);
-      return [{ outcome: status.outcome, rerun: attempt?.rerunRevision != null }];
+      return [{ outcome: status.outcome, rerun: typeof attempt?.rerunRevision === 'number' }];
     }),
   );
 }

@@ -143,7 +143,7 @@ function leftovers(
   return pods.flatMap((pod) => {
     if (pod === current) return [];
     const attempt = status.attempts.find(({ podUID }) => podUID === pod.uid);
-    const kept = attempt?.endedAt != null && attempt.class !== null && !isLive(pod);
+    const kept = typeof attempt?.endedAt === 'string' && attempt.class !== null && !isLive(pod);
     return kept ? [] : deletion(pod, options);
   });
 }
@@ -284,7 +284,7 @@ function detailOf(
   pod: PodFacts | null,
 ): string | null {
   if (reason === null) return null;
-  if (read.report?.result != null) return reason;
+  if (read.report !== null && read.report.result !== null) return reason;
   const said =
     waitsFor ??
     (fault === null ? undefined : `${fault.reason}: ${fault.message}`) ??

@@ -75,7 +75,7 @@ export function ended(
 ): TrialStatus {
   const result = report?.result ?? null;
   const artifacts =
-    result?.artifacts == null
+    result === null || result.artifacts === null
       ? null
       : {
           path: runLayout('').trial(trial).attempt(number).root,

@@ -46,7 +46,7 @@ export class FakeApi {
       this.objects.set(key, merged(object, patch.body) as unknown as KubeObject);
       return this.objects.get(key);
     },
-    pages: async function* (this: void): AsyncGenerator<unknown> {
+    pages: async function* (this: void): AsyncGenerator {
       yield await Promise.resolve();
     },
   } as unknown as PublishClient & IndexClient;

@@ -28,8 +28,8 @@ export async function startCluster(): Promise<ClusterUnderTest> {
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   }
   await until(async () => {
-    await client.list(RUN_RESOURCE as Resource<CustomObject>, { namespace: 'default' });
-    await client.list(TRIAL_RESOURCE as Resource<CustomObject>, { namespace: 'default' });
+    await client.list(RUN_RESOURCE, { namespace: 'default' });
+    await client.list(TRIAL_RESOURCE, { namespace: 'default' });
     return true;
   });
   return {

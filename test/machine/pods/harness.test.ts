@@ -182,7 +182,7 @@ describe('the harness and the shim of a pod', { timeout: 60_000 }, () => {
       apiKey: null,
       journalDir: join(folder, 'gateway'),
       host: '127.0.0.1',
-      ports: { model: 0, control: 0, metrics: 0 },
+      ports: { model: 0, control: 0, metrics: 0, health: null },
       onNote: () => undefined,
       onFault: () => undefined,
     });

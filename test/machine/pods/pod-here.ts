@@ -39,7 +39,8 @@ export interface PodOptions {
 }
 
 /** Whether a container's memory can be bounded here. */
-export const MEMORY_BOUND_HERE = isRoot && findCgroupParents('clawbench-pod-probe')?.memory != null;
+export const MEMORY_BOUND_HERE =
+  isRoot && (findCgroupParents('clawbench-pod-probe')?.memory ?? null) !== null;
 
 let number = 0;
 

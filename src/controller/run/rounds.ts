@@ -105,6 +105,7 @@ function entryOf({ name, spec, status }: TrialView): Round['trials'][number] {
     attempt,
     digest: digest === '' ? null : digest,
     class: status.class,
+    execution: status.execution ?? 'error',
   };
 }
 

@@ -33,6 +33,7 @@ export interface PodOptions {
   readonly trialDir?: string;
   /** Name that the pod's UID is made of. */
   readonly podUID?: string;
+  readonly request?: Partial<HarnessRequest>;
   /** Memory limit of the executor's container. */
   readonly memoryBytes?: number;
 }
@@ -190,10 +191,11 @@ export function requestOf(options: PodOptions): HarnessRequest {
     timeouts: quickTimeouts(options.timeouts),
     limits: { memoryBytes: null, pids: null, diskBytes: null, ...options.limits },
     runtimeImage: 'scripted',
+    ...options.request,
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

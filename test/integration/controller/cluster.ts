@@ -55,7 +55,7 @@ export function configFor(namespace: string, over: Partial<ControllerConfig> = {
       operatorImage: 'example.test/operator:dev',
       runtimeImages: { scripted: 'example.test/scripted:dev' },
       watchNamespaces: [namespace],
-      leaderElection: { leaseSeconds: 3, renewSeconds: 2, retrySeconds: 0.2 },
+      leaderElection: { leaseSeconds: 15, renewSeconds: 10, retrySeconds: 0.2 },
       resyncSeconds: 20,
       gracePeriodSeconds: 2,
       finalizerSeconds: 30,

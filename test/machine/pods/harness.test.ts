@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { modelSpecSchema } from '../../../src/api/benchmark-run.ts';
 import { attemptResultSchema } from '../../../src/api/attempt.ts';
 import { modelSpecSchema } from '../../../src/api/benchmark-run.ts';
 import { classifyAttempt } from '../../../src/attempt/failure-class.ts';
@@ -16,8 +15,6 @@ import { loadSuite } from '../../../src/suite/load.ts';
 import { selectScenarios } from '../../../src/suite/select.ts';
 import { writeSmallSuite } from '../../support/small-suite.ts';
 import { expectStill, readJson, until } from '../attempt/support.ts';
-import { startGateway } from '../../../src/gateway/server.ts';
-import { mintToken } from '../../../src/gateway/token.ts';
 import { freePort, MEMORY_BOUND_HERE, PodHere, type PodOptions } from './pod-here.ts';
 
 let folder: string;

@@ -123,7 +123,8 @@ export function round(
     list: {
       revision: 1,
       last: true,
-      trials: trials.map(({ name, spec, status: { class: failure, decidedBy } }) => ({
+      trials: trials.map(({ name, spec, status: { class: failure, decidedBy, execution } }) => ({
+        execution: execution ?? 'error',
         trial: name,
         scenarioId: spec.scenarioId,
         number: spec.trialNumber,

@@ -5,7 +5,11 @@ import { hasEnded } from '../trial/transitions.ts';
 import type { TrialView } from './observation.ts';
 import type { PlanDraft } from './plan-draft.ts';
 
-const FAILED: ReadonlySet<Outcome | null> = new Set(['threshold_miss', 'safety_failure', 'execution_failure']);
+const FAILED: ReadonlySet<Outcome | null> = new Set([
+  'threshold_miss',
+  'safety_failure',
+  'execution_failure',
+]);
 
 /** Trials by phase, outcome and class; recomputed at each look, never incremented. */
 export function countTrials(trials: readonly TrialView[]): NonNullable<RunStatus['counts']> {

@@ -163,6 +163,7 @@ export function seen(over: Partial<RunObservation> = {}): RunObservation {
 export const runOptions = (seconds: number, over: Partial<RunPlanOptions> = {}): RunPlanOptions => ({
   now: at(seconds),
   operatorVersion: '0.1.0',
+  operatorImage: 'clawbench-operator:0.1.0',
   runtimeImage: 'example.test/scripted:dev',
   preflight: { enabled: true, seconds: 120 },
   breaker: { probeEverySeconds: 300, failAfterSeconds: 3600 },

@@ -78,9 +78,9 @@ describe('kubectl apply -f examples/run.yaml', () => {
         'create pods by the controller',
         'create trials by the controller',
         'delete pods by the controller',
-        'patch trials/status by the controller',
-        'patch trials/status by the controller',
         'patch trials/status by publish',
+        'patch trials/status by the controller',
+        'patch trials/status by the controller',
       ],
     ]);
   });

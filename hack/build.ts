@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { cp, rm } from 'node:fs/promises';
+import { chmod, cp, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
@@ -67,6 +67,8 @@ const result = await build({
   logLevel: 'warning',
 });
 if (result.errors.length > 0) process.exitCode = 1;
+// Its first line names Node.js: it is the command itself.
+await chmod(join(BIN, 'clawbench.mjs'), 0o755);
 for (const path of READ_AT_RUN_TIME) {
   await cp(join(ROOT, path), join(DIST, path), {
     recursive: true,

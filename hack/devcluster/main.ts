@@ -2,6 +2,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ensurePrograms } from './build/go-build.ts';
 import { CLUSTER_MODULES } from './build/modules.ts';
 import { down } from './commands/down.ts';
+import { install } from './commands/install.ts';
+import { load } from './commands/load.ts';
 import { clusterStatus, formatStatus } from './commands/status.ts';
 import { up } from './commands/up.ts';
 import { DevclusterError } from './errors.ts';
@@ -33,6 +35,19 @@ program
   .option('--nodes <n>', 'nodes, 1 or 2', nodeCount, 1)
   .action(async (options: { nodes: number }) => {
     await alone(() => up(statePaths(), options, say));
+  });
+program
+  .command('load')
+  .argument('<names...>', 'images/NAME.Dockerfile, without the ending')
+  .description('build images where needed and import them as localhost/NAME:dev')
+  .action(async (names: string[]) => {
+    await alone(async () => void (await load(statePaths(), names, say)));
+  });
+program
+  .command('install')
+  .description("load the operator's image, install the chart and wait until it is ready")
+  .action(async () => {
+    await alone(() => install(statePaths(), say));
   });
 program
   .command('down')

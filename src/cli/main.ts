@@ -1,3 +1,4 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { Command, CommanderError } from 'commander';
 import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';

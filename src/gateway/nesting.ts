@@ -1,6 +1,10 @@
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\[]{}'].map((character) =>
-  character.charCodeAt(0),
-);
+/** Bytes of the characters that make JSON nest. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
 /**
  * Whether a JSON text nests deeper than `limit`. Parsing millions of nested lists takes a program minutes, in which it

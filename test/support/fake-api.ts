@@ -18,8 +18,8 @@ export class FakeApi {
     this.objects.set(`${plural}/${name}`, structuredClone(object) as KubeObject);
   }
 
-  get<T>(plural: string, name: string): T {
-    return structuredClone(this.objects.get(`${plural}/${name}`)) as T;
+  get(plural: string, name: string): unknown {
+    return structuredClone(this.objects.get(`${plural}/${name}`));
   }
 
   /** As the real client's methods, for the calls that are made here. */
@@ -46,35 +46,26 @@ export class FakeApi {
       this.objects.set(key, merged(object, patch.body) as unknown as KubeObject);
       return this.objects.get(key);
     },
-    pages: async function* (this: void): AsyncGenerator<unknown> {
-      yield await Promise.resolve();
-    },
+    pages: (resource: { plural: string }) => pagesOf(this.objects, resource.plural),
   } as unknown as PublishClient & IndexClient;
-
-  constructor() {
-    const { objects } = this;
-    Object.assign(this.client, {
-      async *pages(resource: { plural: string }) {
-        const items = [...objects]
-          .filter(([key]) => key.startsWith(`${resource.plural}/`))
-          .map(([, one]) => one);
-        // Two pages, so that whoever reads one only is found out.
-        const half = Math.ceil(items.length / 2);
-        for (const page of [items.slice(0, half), items.slice(half)]) {
-          yield await Promise.resolve({
-            resourceVersion: '1',
-            items: structuredClone(page),
-            continueToken: null,
-          });
-        }
-      },
-    });
-  }
 
   private async write(what: string): Promise<void> {
     await Promise.resolve();
     this.beforeWrite(what);
     this.writes.push(what);
+  }
+}
+
+/** Two pages, so that whoever reads one only is found out. */
+async function* pagesOf(objects: ReadonlyMap<string, KubeObject>, plural: string) {
+  const items = [...objects].filter(([key]) => key.startsWith(`${plural}/`)).map(([, one]) => one);
+  const half = Math.ceil(items.length / 2);
+  for (const page of [items.slice(0, half), items.slice(half)]) {
+    yield await Promise.resolve({
+      resourceVersion: '1',
+      items: structuredClone(page),
+      continueToken: null,
+    });
   }
 }
 
@@ -84,13 +75,13 @@ function status(code: number, reason: string, message: string): ApiStatusError {
 
 /** RFC 7386. */
 function merged(target: object, patch: object): Json {
-  const result: Json = { ...(target as Json) };
-  for (const [key, value] of Object.entries(patch) as [string, unknown][]) {
-    if (value === null) delete result[key];
+  const result = new Map(Object.entries(target as Json));
+  for (const [key, value] of Object.entries(patch as Json)) {
+    const before = result.get(key);
+    if (value === null) result.delete(key);
     else if (typeof value === 'object' && !Array.isArray(value)) {
-      const before = result[key];
-      result[key] = merged(typeof before === 'object' && before !== null ? before : {}, value);
-    } else result[key] = value;
+      result.set(key, merged(typeof before === 'object' && before !== null ? before : {}, value));
+    } else result.set(key, value);
   }
-  return result;
+  return Object.fromEntries(result);
 }

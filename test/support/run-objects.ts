@@ -118,6 +118,7 @@ export function roundOf(count: number): Round {
       number: 1,
       attempt: 1,
       digest: `sha256:${'0'.repeat(64)}`,
+      execution: 'success',
       class: null,
     })),
   };

@@ -139,8 +139,11 @@ imagePullSecrets:
 {{/* What `prepare` and `score` pods do; admission policies narrow their status patches to scores. */}}
 {{- define "clawbench.workerRules" -}}
 - apiGroups: [clawbench.dev]
-  resources: [benchmarkruns, trials]
+  resources: [benchmarkruns]
   verbs: [get]
+- apiGroups: [clawbench.dev]
+  resources: [trials]
+  verbs: [get, list]
 - apiGroups: [clawbench.dev]
   resources: [benchmarkruns/status, trials/status]
   verbs: [get, patch]

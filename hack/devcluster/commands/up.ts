@@ -16,7 +16,7 @@ import {
 } from '../machine-record.ts';
 import { applySettings, readKernelState } from '../node/kernel-state.ts';
 import { ensurePodRoutes } from '../node/network.ts';
-import { containerdSocket, nodePlan, type NodePlan } from '../node/node-plan.ts';
+import { containerdSocket, nodePlan } from '../node/node-plan.ts';
 import { ensureContainerd, ensureNode } from '../node/node.ts';
 import { MACHINE, type StatePaths } from '../paths.ts';
 import { run } from '../system/command.ts';
@@ -134,10 +134,4 @@ async function waitForAddons(state: StatePaths, programs: Programs): Promise<voi
       '--timeout=90s',
     ]);
   }
-}
-
-/** All nodes that the machine's cluster has. */
-export async function plannedNodes(): Promise<readonly NodePlan[]> {
-  const owner = await readOwner();
-  return Array.from({ length: owner?.nodes ?? 1 }, (_, index) => nodePlan(index));
 }

@@ -1,3 +1,4 @@
+import type { Isolation } from '../../api/vocabulary.ts';
 import { InvalidInputError } from '../../api/errors.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS } from '../../api/pod-contract.ts';
@@ -113,7 +114,11 @@ function seenFacts(pods: readonly Pod[]): Record<string, string> {
       const digest = imageDigest(container);
       if (digest === null) continue;
       if (container.name === CONTAINERS.harness) seen['operatorImageDigest'] ??= digest;
-      if (container.name === CONTAINERS.executor) seen['runtimeImageDigest'] ??= digest;
+      if (container.name === CONTAINERS.executor) {
+        seen['runtimeImageDigest'] ??= digest;
+        // An executor of a pod has namespaces of its own and is bounded by its cgroup, always.
+        seen['isolation'] = 'container' satisfies Isolation;
+      }
     }
   }
   return seen;

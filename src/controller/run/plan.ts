@@ -78,7 +78,12 @@ function advance(
   showCoLocation(observation, draft);
   draft.releaseClaim = mayReleaseClaim(observation);
   draft.say({
-    provenance: { ...draft.status.provenance, ...observation.seen, operatorVersion: options.operatorVersion },
+    provenance: {
+      ...draft.status.provenance,
+      ...observation.seen,
+      operatorVersion: options.operatorVersion,
+      operatorImage: options.operatorImage,
+    },
   });
   sweep(observation, draft, options);
 

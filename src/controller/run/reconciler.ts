@@ -57,6 +57,7 @@ export function createRunReconciler(deps: RunDeps) {
     const plan = planRun(observation, {
       now,
       operatorVersion: OPERATOR_VERSION,
+      operatorImage: deps.config.operatorImage,
       runtimeImage: observation.invalid === null ? runtimeImage(run, deps.config) : '',
       preflight: deps.config.preflight,
       breaker: deps.config.breaker,

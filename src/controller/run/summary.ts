@@ -1,8 +1,15 @@
 import type { RunPhase, RunStatus } from '../../api/run-status.ts';
+import type { Outcome } from '../../api/vocabulary.ts';
 import { rowStatus } from '../../scoring/aggregate/row-status.ts';
 import { hasEnded } from '../trial/transitions.ts';
 import type { TrialView } from './observation.ts';
 import type { PlanDraft } from './plan-draft.ts';
+
+const FAILED: ReadonlySet<Outcome | null> = new Set([
+  'threshold_miss',
+  'safety_failure',
+  'execution_failure',
+]);
 
 /** Trials by phase, outcome and class; recomputed at each look, never incremented. */
 export function countTrials(trials: readonly TrialView[]): NonNullable<RunStatus['counts']> {
@@ -11,6 +18,8 @@ export function countTrials(trials: readonly TrialView[]): NonNullable<RunStatus
     byPhase: tally(trials.map(({ status }) => status.phase)),
     byOutcome: tally(trials.map(({ status }) => status.outcome)),
     byClass: tally(trials.map(({ status }) => status.class)),
+    passed: trials.filter(({ status }) => status.outcome === 'pass').length,
+    failed: trials.filter(({ status }) => FAILED.has(status.outcome)).length,
   };
 }
 

@@ -96,7 +96,7 @@ export async function unpackArchive(
       const chunks: Uint8Array[] = [];
       for await (const chunk of entry) chunks.push(chunk as Uint8Array);
       await mkdir(dirname(place), { recursive: true });
-      const executable = ((mode ?? 0) & 0o100) !== 0;
+      const executable = (mode & 0o100) !== 0;
       await writeFile(place, Buffer.concat(chunks), { flag: 'wx', mode: executable ? 0o755 : 0o644 });
     }
     await reading;

@@ -26,8 +26,9 @@ export async function storeTrialRecord(
   const declared = { turn: entry.turn ?? undefined, total: entry.total ?? undefined };
   const executed = trialRecordOf(trial, resolveTimeouts(spec.timeouts, declared).timeouts);
   const score = await readJsonRecord(scoreRecordSchema, files.scoreJson);
-  const isOfAttempt = score !== undefined && score.attempt === executed.decidedBy;
-  const record = trialRecordSchema.parse(isOfAttempt ? trialScored(executed, score) : executed);
+  const record = trialRecordSchema.parse(
+    score?.attempt === executed.decidedBy ? trialScored(executed, score) : executed,
+  );
   const stored = await readJsonRecord(trialRecordSchema, files.trialJson).catch(() => undefined);
   if (stored !== undefined && canonicalJson(stored) === canonicalJson(record)) return false;
   await writeJsonDurably(files.trialJson, record);

@@ -371,6 +371,7 @@ describe('the status of a BenchmarkRun', () => {
           byPhase: { Scored: 3 },
           byOutcome: { pass: 2, threshold_miss: 1 },
           byClass: {},
+          passed: 2,
           failed: 1,
         },
         scores: {

@@ -127,6 +127,7 @@ describe('the controller', () => {
     ['create', 'batch/jobs'],
     ['get', 'core/secrets'],
     ['create', 'networking.k8s.io/networkpolicies'],
+    ['list', 'storage.k8s.io/storageclasses'],
     ['bind', 'rbac.authorization.k8s.io/clusterroles:clawbench-worker'],
   ])('may %s %s', async (verb, resource) => {
     expect(await may(CONTROLLER, verb, resource, 'other')).toBe(true);
@@ -174,6 +175,7 @@ describe('the controller', () => {
 describe('a worker', () => {
   it('may read its run and write its index, in its namespace only', async () => {
     expect(await may(WORKER, 'get', 'clawbench.dev/benchmarkruns', 'runs')).toBe(true);
+    expect(await may(WORKER, 'list', 'clawbench.dev/trials', 'runs')).toBe(true);
     expect(await may(WORKER, 'create', 'core/configmaps', 'runs')).toBe(true);
     expect(await may(WORKER, 'get', 'clawbench.dev/benchmarkruns', 'system')).toBe(false);
     for (const [verb, resource] of [

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { KubeClient } from '../../../src/kube/client.ts';
 import { loadClusterAccess } from '../../../src/kube/config.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../../src/kube/resource.ts';
-import type { CustomObject, CustomResourceDefinition, Draft } from '../../../src/kube/object.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../../src/kube/resource.ts';
+import type { CustomResourceDefinition, Draft } from '../../../src/kube/object.ts';
 import { trialName, LABELS, runLabel } from '../../../src/api/names.ts';
 import { runOwnerReference } from '../../../src/api/run-children.ts';
 import { RUN_RESOURCE, TRIAL_RESOURCE, type RunObject } from '../../../src/cli/cluster/resources.ts';
@@ -28,8 +28,8 @@ export async function startCluster(): Promise<ClusterUnderTest> {
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   }
   await until(async () => {
-    await client.list(RUN_RESOURCE as Resource<CustomObject>, { namespace: 'default' });
-    await client.list(TRIAL_RESOURCE as Resource<CustomObject>, { namespace: 'default' });
+    await client.list(RUN_RESOURCE, { namespace: 'default' });
+    await client.list(TRIAL_RESOURCE, { namespace: 'default' });
     return true;
   });
   return {

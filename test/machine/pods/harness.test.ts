@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptResultSchema } from '../../../src/api/attempt.ts';
 import { modelSpecSchema } from '../../../src/api/benchmark-run.ts';
 import { classifyAttempt } from '../../../src/attempt/failure-class.ts';
+import { startGateway } from '../../../src/gateway/server.ts';
+import { mintToken } from '../../../src/gateway/token.ts';
 import { verifyManifest } from '../../../src/artifacts/manifest.ts';
 import { freezeSuite } from '../../../src/suite/freeze.ts';
 import { loadSuite } from '../../../src/suite/load.ts';
 import { selectScenarios } from '../../../src/suite/select.ts';
 import { writeSmallSuite } from '../../support/small-suite.ts';
 import { expectStill, readJson, until } from '../attempt/support.ts';
-import { startGateway } from '../../../src/gateway/server.ts';
-import { mintToken } from '../../../src/gateway/token.ts';
 import { freePort, MEMORY_BOUND_HERE, PodHere, type PodOptions } from './pod-here.ts';
 
 let folder: string;
@@ -48,6 +48,50 @@ describe('the harness and the shim of a pod', { timeout: 60_000 }, () => {
     expect(await readFile(join(here.attemptDir, 'workspace/answer.txt'), 'utf8')).toBe('word-s1\n');
     const stored = attemptResultSchema.parse(readJson(join(here.attemptDir, 'result.json')));
     expect(stored).toMatchObject({ podUID: 'pod-uid', manifestDigest: result.manifestDigest });
+  });
+
+  it('carry the agent to its model, and believe only what they saw of its provider', async () => {
+    const secret = 'a secret of this run, long enough';
+    const exp = Math.ceil(Date.now() / 1000) + 600;
+    const gateway = await startGateway({
+      model: modelSpecSchema.parse({
+        id: 'm',
+        api: 'scripted',
+        parameters: { scripted: { respond: { status: 429, retryAfterSeconds: 0, attempts: 1 } } },
+      }),
+      secret,
+      apiKey: null,
+      journalDir: await mkdtemp(join(folder, 'gateway-')),
+      host: '127.0.0.1',
+      ports: { model: 0, control: null, metrics: null, health: null },
+      onNote: () => undefined,
+      onFault: () => undefined,
+    });
+    const url = `http://127.0.0.1:${gateway.ports.model}`;
+    try {
+      const classes: (string | null)[] = [];
+      for (const attempt of [1, 2]) {
+        const claims = {
+          trial: 'a-trial',
+          attempt,
+          podName: `a-trial-${attempt}`,
+          role: 'agent',
+          exp,
+        } as const;
+        const token = mintToken(secret, claims);
+        await using here = await pod({ attempt, gateway: { url, token } });
+        const { code, report, stderr } = await here.run();
+        expect(code, stderr).toBe(0);
+        classes.push(report.result === null ? 'none' : classifyAttempt({ result: report.result }).reason);
+        const calls = await readFile(join(here.attemptDir, 'model-calls.jsonl'), 'utf8');
+        expect(calls.trim().split('\n')).toHaveLength(attempt === 1 ? 4 : 1);
+        for (const name of ['native/session.jsonl', 'result.json', 'model-calls.jsonl'])
+          expect(await readFile(join(here.attemptDir, name), 'utf8')).not.toContain(token);
+      }
+      expect(classes).toEqual(['ProviderRateLimit', null]);
+    } finally {
+      await gateway.drain(0);
+    }
   });
 
   it('end a hanging agent by its clock', async () => {
@@ -182,7 +226,7 @@ describe('the harness and the shim of a pod', { timeout: 60_000 }, () => {
       apiKey: null,
       journalDir: join(folder, 'gateway'),
       host: '127.0.0.1',
-      ports: { model: 0, control: 0, metrics: 0 },
+      ports: { model: 0, control: 0, metrics: 0, health: null },
       onNote: () => undefined,
       onFault: () => undefined,
     });

@@ -83,7 +83,7 @@ export class RunHere {
     const parts = [...this.api.objects]
       .filter(([key]) => key.startsWith('configmaps/'))
       .map(([, one]) => one);
-    return readIndex(parts as never);
+    return readIndex(parts);
   }
 
   /** Runs a trial to its end: attempts, classes, retries; the Trial then stands in the API as Executed. */

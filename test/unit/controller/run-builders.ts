@@ -123,7 +123,8 @@ export function round(
     list: {
       revision: 1,
       last: true,
-      trials: trials.map(({ name, spec, status: { class: failure, decidedBy } }) => ({
+      trials: trials.map(({ name, spec, status: { class: failure, decidedBy, execution } }) => ({
+        execution: execution ?? 'error',
         trial: name,
         scenarioId: spec.scenarioId,
         number: spec.trialNumber,
@@ -163,6 +164,7 @@ export function seen(over: Partial<RunObservation> = {}): RunObservation {
 export const runOptions = (seconds: number, over: Partial<RunPlanOptions> = {}): RunPlanOptions => ({
   now: at(seconds),
   operatorVersion: '0.1.0',
+  operatorImage: 'clawbench-operator:0.1.0',
   runtimeImage: 'example.test/scripted:dev',
   preflight: { enabled: true, seconds: 120 },
   breaker: { probeEverySeconds: 300, failAfterSeconds: 3600 },

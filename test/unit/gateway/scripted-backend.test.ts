@@ -107,7 +107,11 @@ describe('what is wrong with a model', () => {
   it('names what this build cannot hold, instead of passing it over', () => {
     expect(fields({})).toEqual([]);
     expect(
-      fields({ budget: { usd: 1 }, attemptLimits: { modelCalls: 3 }, cassette: { mode: 'record' } }),
+      fields({
+        budget: { tokens: 1000 },
+        attemptLimits: { modelCalls: 3 },
+        cassette: { mode: 'record', claim: 'tapes' },
+      }),
     ).toEqual(['spec.model.budget', 'spec.model.attemptLimits', 'spec.model.cassette']);
     expect(fields({ api: 'openai-completions', baseURL: 'https://api.example.com/v1' })).toEqual([
       'spec.model.api',

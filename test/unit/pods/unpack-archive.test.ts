@@ -14,13 +14,13 @@ beforeEach(() => {
   target = mkdtempSync(join(root, 'target-'));
 });
 
-type Entry = {
+interface Entry {
   name: string;
   type?: 'symlink' | 'link' | 'directory' | 'fifo';
   mode?: number;
   text?: string;
   linkname?: string;
-};
+}
 const BOUNDS: ArchiveBounds = { entries: 10, bytes: 1000, fileBytes: 500 };
 
 async function archive(entries: readonly Entry[], compressed = true): Promise<string> {

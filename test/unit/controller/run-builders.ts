@@ -131,6 +131,7 @@ export function round(
         attempt: decidedBy ?? 1,
         digest: 'f',
         class: failure,
+        execution: 'success' as const,
       })),
     },
     job: job('complete'),

@@ -17,6 +17,7 @@ const BIN = join(DIST, 'bin');
 const READ_AT_RUN_TIME = [
   'src/attempt/shim/shim.ts',
   'src/runtimes/scripted/agent.ts',
+  'src/runtimes/scripted/model-call.ts',
   'src/scoring/checkers/node-runner.ts',
   'src/report/page/assets',
   'checkers',

@@ -44,7 +44,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         name: 'Pass',
         type: 'integer',
-        jsonPath: '.status.counts.byOutcome.pass',
+        jsonPath: '.status.counts.passed',
         description: 'Trials that passed.',
       },
       {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelSpecSchema } from './benchmark-run.ts';
-import { FAILURE_CLASSES } from './vocabulary.ts';
+import { EXECUTION_STATUSES, FAILURE_CLASSES } from './vocabulary.ts';
 import { publicScenarioSchema } from './suite-index.ts';
 import { resolvedTimeoutsSchema } from './timeouts.ts';
 
@@ -115,6 +115,8 @@ export const roundSchema = z.object({
       /** manifestDigest that the harness reported; null where nothing was collected. */
       digest: z.string().nullable(),
       class: z.enum(FAILURE_CLASSES).nullable(),
+      /** `execution` of the Trial: the formula needs it, and only the controller decides it. */
+      execution: z.enum(EXECUTION_STATUSES),
     }),
   ),
 });

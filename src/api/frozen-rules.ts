@@ -31,21 +31,6 @@ export const FROZEN_FIELDS = [
 
 const MAY_CHANGE = MUTABLE_FIELDS.join(', ');
 
-/**
- * Parts of the spec that are another program's. The CEL of a CRD cannot see into them, so the chart's admission
- * policy freezes them (`Rule` of one field each); everything else is frozen by the CRD itself.
- */
-export const OPAQUE_FIELDS = [
-  'runtime.config',
-  'runtime.podTemplate.affinity',
-  'runtime.podTemplate.securityContext',
-  'model.parameters',
-  'supervision.supervisor.parameters',
-  'supervision.userSimulator.parameters',
-  'artifacts.volumeClaimTemplate.spec.selector',
-  'network.rules',
-] as const;
-
 /** What is said to somebody who changes a frozen field. */
 export function frozenMessage(field: string): string {
   return `${field} is frozen once the run exists; create a new run instead (${MAY_CHANGE} may change)`;

@@ -57,7 +57,7 @@ export const PORTS = {
   reader: 8090,
 } as const;
 
-/** Names of environment variables that the controller sets; MOUNT_ROOT, SHIM_PORT and TERMINATION_LOG are for tests. */
+/** Names of environment variables that the controller sets; MOUNT_ROOT, the ports and TERMINATION_LOG are for tests. */
 export const ENV = {
   /** JSON of the container's request: `harnessRequestSchema`, `freezeRequestSchema`, `roundRequestSchema`, `gatewayRequestSchema`. */
   REQUEST: 'CLAWBENCH_REQUEST',
@@ -66,6 +66,8 @@ export const ENV = {
   POD_NAME: 'CLAWBENCH_POD_NAME',
   POD_NAMESPACE: 'CLAWBENCH_POD_NAMESPACE',
   NODE_NAME: 'CLAWBENCH_NODE_NAME',
+  /** Deployment of the controller in its namespace, scaled to nothing before runs are released; uninstallation only. */
+  DEPLOYMENT: 'CLAWBENCH_DEPLOYMENT',
   /** Bearer of the attempt at the gateway (src/gateway/token.ts); harness only. */
   GATEWAY_TOKEN: 'CLAWBENCH_GATEWAY_TOKEN',
   /** Key that the gateway's tokens are signed with, from the run's Secret; gateway only. */
@@ -76,6 +78,8 @@ export const ENV = {
   MOUNT_ROOT: 'CLAWBENCH_MOUNT_ROOT',
   /** Port on which the harness waits for the shim; unset is PORTS.shim. */
   SHIM_PORT: 'CLAWBENCH_SHIM_PORT',
+  /** Port of the attempt's model endpoint; unset is PORTS.model. */
+  MODEL_PORT: 'CLAWBENCH_MODEL_PORT',
   /** File of the termination message; unset is /dev/termination-log. */
   TERMINATION_LOG: 'CLAWBENCH_TERMINATION_LOG',
 } as const;

@@ -66,6 +66,7 @@ export const runStatusSchema = withRules(
         byPhase: counts.describe('Trials by phase.'),
         byOutcome: counts.describe('Ended trials by outcome.'),
         byClass: counts.describe('Trials by class of their failure.'),
+        passed: count.optional().describe('Trials whose outcome is pass.'),
         failed: count
           .optional()
           .describe('Trials whose outcome is threshold_miss, safety_failure or execution_failure.'),

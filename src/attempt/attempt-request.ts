@@ -4,6 +4,7 @@ import type { PublicScenario } from '../api/suite-index.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import type { RuntimeAdapter, SessionReading } from '../runtimes/adapter.ts';
 import type { Clock } from '../api/clock.ts';
+import type { ModelAccess } from './model-access.ts';
 import type { Patience } from './run-turn.ts';
 
 /** Everything one attempt is made from. */
@@ -34,7 +35,7 @@ export interface AttemptRequest {
   readonly collectUntil?: AbortSignal;
   /** The next public message after a turn of a supervised task, or null to end the attempt. */
   readonly nextMessage?: (session: SessionReading, turn: number) => Promise<string | null>;
-  /** Milliseconds for which the gateway has held calls of this attempt so far. */
-  readonly heldMs?: () => number;
+  /** How the harness carries the agent's model calls, where it does. */
+  readonly modelAccess?: ModelAccess;
   readonly patience?: Patience;
 }

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import type { AttemptMeta } from '../api/attempt-meta.ts';
 import { ATTEMPT_SCHEMA_VERSION, type Usage } from '../api/attempt.ts';
 import { InfrastructureError, isDiskFull, messageOf } from '../api/errors.ts';
+import type { ModelCallRecord } from '../api/model-calls.ts';
 import { attemptLayout, type AttemptLayout } from '../api/run-layout.ts';
 import type { Baseline } from '../artifacts/baseline.ts';
 import { collectTree, type CollectedTree } from '../artifacts/collect-tree.ts';
@@ -11,6 +12,7 @@ import { readUntrustedFile } from '../artifacts/untrusted-file.ts';
 import type { SessionReading } from '../runtimes/adapter.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
+import { accountedUsage } from './model-access.ts';
 import { buildRuntimeProbe, type ProbedProcess } from './records/runtime-probe.ts';
 import { buildTimeline } from './records/timeline.ts';
 import { buildToolUsage } from './records/tool-usage.ts';
@@ -108,6 +110,8 @@ export async function keepNativeFiles(
 
 export interface AttemptRecords {
   readonly session: SessionReading;
+  /** By the gateway's account; null where there is none. */
+  readonly modelCalls: readonly ModelCallRecord[] | null;
   readonly adapterVersion: string;
   readonly meta: AttemptMeta;
   readonly processes: readonly ProbedProcess[];
@@ -127,7 +131,8 @@ export async function writeRecords(
   journal: Journal,
   records: AttemptRecords,
 ): Promise<string> {
-  const { session, meta, collected } = records;
+  const { session, modelCalls, meta, collected } = records;
+  const usage = modelCalls === null ? session.usage : accountedUsage(session.usage, modelCalls);
   const header = {
     schema_version: ATTEMPT_SCHEMA_VERSION,
     trial: meta.trial,
@@ -142,9 +147,14 @@ export async function writeRecords(
       writeFile(layout.transcriptJsonl, buildTranscript(header, session.events)),
       json(layout.toolUsageJson, buildToolUsage(session.events)),
       json(layout.runtimeProbeJson, buildRuntimeProbe(records.probedAt, records.processes, trees)),
-      json(layout.usageJson, session.usage),
+      json(layout.usageJson, usage),
       json(layout.timelineJson, buildTimeline(Date.parse(meta.startedAt), journal.steps, session.events)),
       json(layout.metaJson, meta),
+      ...(modelCalls === null
+        ? []
+        : [
+            writeFile(layout.modelCallsJsonl, modelCalls.map((call) => `${JSON.stringify(call)}\n`).join('')),
+          ]),
       ...(Object.keys(session.auditState).length === 0
         ? []
         : [

@@ -31,8 +31,11 @@ const killed = (reason: KillReason) => (signals: AttemptSignals) =>
   signals.result?.killReason === reason ||
   observed('killed', (observation) => observation.reason === reason)(signals);
 
-const finalProviderError = (...kinds: readonly ProviderErrorKind[]) =>
-  observed('provider_error', ({ error, final }) => final && kinds.includes(error));
+const finalProviderError = (...any: readonly ProviderErrorKind[]) =>
+  observed('provider_error', ({ error, final }) => final && any.includes(error));
+
+const finalStatus = (...any: readonly number[]) =>
+  observed('provider_error', ({ final, status }) => final && any.includes(status ?? 0));
 
 const result = (that: (result: Result) => boolean) => (signals: AttemptSignals) =>
   signals.result !== null && that(signals.result);
@@ -261,10 +264,7 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     class: 'provider',
     retry: null,
     doc: 'The provider refused key, permission or model (401, 403, 404): another attempt would be refused too.',
-    matches: or(
-      finalProviderError('authentication', 'not_found'),
-      observed('provider_error', ({ final, status }) => final && [401, 403, 404].includes(status ?? 0)),
-    ),
+    matches: or(finalProviderError('authentication', 'not_found'), finalStatus(401, 403, 404)),
   },
   {
     reason: 'ProviderQuota',

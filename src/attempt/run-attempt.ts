@@ -21,6 +21,7 @@ import { completionGate } from './completion-gate.ts';
 import type { Executor, ExecutorFacts } from './executor.ts';
 import { agentEnvironment } from './environment.ts';
 import { faultOf, Journal } from './journal.ts';
+import { accountedCalls, confirmProviderErrors } from './model-access.ts';
 import { OutputLog } from './output-log.ts';
 import { firstMessage } from './prompt.ts';
 import { abortOf, DEFAULT_PATIENCE, runTurn, type TurnRecord, type TurnSetting } from './run-turn.ts';
@@ -305,8 +306,18 @@ class Attempt {
   }
 
   private noteSession(): void {
-    const { session, last } = this.course;
-    for (const observation of session.observations) this.journal.observe(observation);
+    const { session, last, killReason } = this.course;
+    const { modelAccess, adapter } = this.request;
+    const inOrder =
+      last?.end.kind === 'exit' &&
+      last.end.code === 0 &&
+      killReason === null &&
+      completionGate(session, adapter.completesWith).completed;
+    const observations =
+      modelAccess === undefined
+        ? session.observations
+        : confirmProviderErrors(session.observations, modelAccess.calls(), inOrder);
+    for (const observation of observations) this.journal.observe(observation);
     if (last !== null && last.end.kind !== 'failed' && (session.events.length === 0 || session.placeholder)) {
       this.journal.observe({ kind: 'transcript_missing', placeholder: session.placeholder });
     }
@@ -342,7 +353,7 @@ class Attempt {
       clock: this.clock,
       timeouts: this.request.timeouts,
       signal: this.signal,
-      heldMs: this.request.heldMs ?? (() => 0),
+      heldMs: this.request.modelAccess?.heldMs ?? (() => 0),
       patience: this.request.patience ?? DEFAULT_PATIENCE,
     };
   }
@@ -379,9 +390,10 @@ class Attempt {
     const meta = buildMeta(this.request, this.journal, this.course, facts());
     let manifestDigest: string | null = null;
     if (collected !== null) {
-      manifestDigest = await this.attempt('collection_failed', () =>
+      manifestDigest = await this.attempt('collection_failed', async () =>
         writeRecords(this.layout, this.journal, {
           session: this.course.session,
+          modelCalls: await accountedCalls(this.request.modelAccess, this.layout.logs),
           adapterVersion: adapter.version,
           meta,
           processes: this.course.processes,

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { errnoOf, InfrastructureError, InvalidInputError, messageOf } from '../api/errors.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';
+import { asUserError, ClusterUnusableError } from './cluster/failures.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /**
@@ -10,6 +11,13 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
  */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   local: async () => (await import('./commands/local.ts')).registerLocalCommand,
+  run: async () => (await import('./commands/run.ts')).registerRunCommand,
+  status: async () => (await import('./commands/status.ts')).registerStatusCommand,
+  suspend: changeCommands,
+  resume: changeCommands,
+  cancel: changeCommands,
+  rescore: changeCommands,
+  artifacts: async () => (await import('./commands/artifacts.ts')).registerArtifactsCommand,
   rerun: async () => (await import('./commands/rerun.ts')).registerRerunCommand,
   show: async () => (await import('./commands/show.ts')).registerShowCommand,
   report: async () => (await import('./commands/report.ts')).registerReportCommand,
@@ -22,10 +30,18 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
     return (program) => registerProbe(registerScenariosCommand(program));
   },
   score: async () => (await import('./commands/score.ts')).registerScoreCommand,
+  prepare: async () => (await import('./commands/prepare.ts')).registerPrepareCommand,
+  'score-round': async () => (await import('./commands/score-round.ts')).registerScoreRoundCommand,
   reader: async () => (await import('./commands/reader.ts')).registerReaderCommand,
   harness: async () => (await import('./commands/harness.ts')).registerHarnessCommand,
   gateway: async () => (await import('./commands/gateway.ts')).registerGatewayCommand,
+  controller: async () => (await import('./commands/controller.ts')).registerControllerCommand,
 };
+
+/** One module has all commands that change a field of a run. */
+async function changeCommands(): Promise<(program: Command) => void> {
+  return (await import('./commands/change-run.ts')).registerChangeCommands;
+}
 
 async function createProgram(argv: readonly string[]): Promise<Command> {
   const program = new Command('clawbench')
@@ -37,7 +53,7 @@ async function createProgram(argv: readonly string[]): Promise<Command> {
   const wanted = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   // Help and an unknown name are answered with all of them.
   const loaders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
-  for (const register of await Promise.all(loaders.map((load) => load()))) register(program);
+  for (const register of new Set(await Promise.all(loaders.map((load) => load())))) register(program);
   return program;
 }
 
@@ -47,13 +63,18 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     const program = await createProgram(argv);
     await program.parseAsync([...argv], { from: 'user' });
     return asExitCode(process.exitCode);
-  } catch (error) {
+  } catch (thrown) {
+    const error = asUserError(thrown);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.INVALID_INPUT;
     if (error instanceof InvalidInputError) {
       console.error(
         error.problems.length > 1 ? `${error.problems.length} problems:\n${error.message}` : error.message,
       );
       return EXIT.INVALID_INPUT;
+    }
+    if (error instanceof ClusterUnusableError) {
+      console.error(error.message);
+      return EXIT.CLUSTER_UNREACHABLE;
     }
     if (error instanceof InfrastructureError) {
       console.error(`${error.reason}: ${error.message}`);

@@ -1,7 +1,9 @@
+import { ENV } from '../api/pod-contract.ts';
 import type { RunWorld, FinishedRun } from '../local/run-local.ts';
 import { terminalReport } from '../report/terminal.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { interruptSignal } from './interrupt.ts';
+import { takeSecret } from './take-secret.ts';
 import { createProgress } from './terminal-progress.ts';
 
 /** What a person at a terminal, or a log, sees and does while a run goes on. */
@@ -22,6 +24,7 @@ export async function watchRun(work: (watch: RunWatch) => Promise<void>): Promis
         onEvent: progress.event,
         now: () => new Date(),
         random: Math.random,
+        apiKey: takeSecret(ENV.API_KEY),
       },
       endProgress: progress.close,
     });

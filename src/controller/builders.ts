@@ -42,8 +42,8 @@ export interface Builders {
   readonly probePod: (run: RunView) => Draft<Pod>;
   /** Null where the user brings a claim. */
   readonly claim: (run: RunView) => Draft<PersistentVolumeClaim> | null;
-  /** `key`: random bytes that its tokens are signed with. */
-  readonly gateway: (run: RunView, claim: ClaimRef, key: Uint8Array) => GatewayDrafts;
+  /** `secret`: random text that its tokens are signed with. */
+  readonly gateway: (run: RunView, claim: ClaimRef, secret: string) => GatewayDrafts;
   readonly policies: (run: RunView) => readonly Draft<NetworkPolicy>[];
   readonly worker: (namespace: string) => {
     readonly account: Draft<ServiceAccount>;

@@ -5,6 +5,7 @@ import type { EventText } from '../kube/events.ts';
 import type { KubeObject } from '../kube/object.ts';
 import type { Builders } from './builders.ts';
 import type { Cache } from './cache.ts';
+import type { RunResource } from './run-view.ts';
 import type { TrialMemory } from './trial/memory.ts';
 
 /** Where things are said to those who watch the operator itself; fields are JSON values. */
@@ -27,7 +28,9 @@ export interface Deps {
   readonly record: (regarding: KubeObject, text: EventText) => void;
   readonly log: Log;
   /** Tells a run's gateway that an attempt is over; best effort. */
-  readonly attemptEnded: (run: KubeObject, trial: string, attempt: number) => void;
+  readonly attemptEnded: (run: RunResource, trial: string, attempt: number) => void;
   /** Asks for a pass of the scheduler: something may start now. */
   readonly wakeScheduler: () => void;
+  /** Asks for passes over Trials (`namespace/name`), because their run has changed its mind. */
+  readonly wakeTrials: (keys: readonly string[]) => void;
 }

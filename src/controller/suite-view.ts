@@ -5,7 +5,10 @@ import type { Cache } from './cache.ts';
 import type { SuiteView } from './run/observation.ts';
 import type { RunView } from './run-view.ts';
 
-const views = new WeakMap<ConfigMap, { readonly parts: readonly ConfigMap[]; readonly reading: IndexReading }>();
+const views = new WeakMap<
+  ConfigMap,
+  { readonly parts: readonly ConfigMap[]; readonly reading: IndexReading }
+>();
 
 /**
  * The frozen suite's index as the run's ConfigMaps have it. They are immutable, so joining them is remembered with the

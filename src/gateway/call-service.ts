@@ -17,6 +17,8 @@ import type { ModelRequest, WireFormat } from './wire/wire-format.ts';
 const OPEN_CALLS = 64;
 /** Errors of providers are short; a longer one is passed on unread. */
 const ERROR_BYTES = 64 * 1024;
+/** What our own model costs. */
+const FREE = { inputPerMillion: 0, outputPerMillion: 0 };
 
 /** Where an answer goes, piece by piece. */
 export interface AnswerSink {
@@ -162,7 +164,7 @@ export class CallService {
         api: call.wire.api,
         stream: call.request.stream,
         ...passed,
-        costUsd: costOf(passed.usage, model.pricing),
+        costUsd: costOf(passed.usage, model.pricing ?? (model.api === 'scripted' ? FREE : undefined)),
       };
       accounts.add(record);
       metrics.ended(record);

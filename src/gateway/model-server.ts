@@ -4,12 +4,15 @@ import { CallRefused, type AnswerSink, type CallService } from './call-service.t
 import type { GatewayClock } from './clock.ts';
 import { bearerOf, BodyTooLarge, CallerGone, HEADERS, readBody, sendJson, writePiece } from './http.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { isNestedDeeper } from './nesting.ts';
 import { verifyToken, type CallerClaims } from './token.ts';
 import { formatAt } from './wire/formats.ts';
-import type { ModelRequest, ParsedRequest, WireFormat } from './wire/wire-format.ts';
+import type { ModelRequest, WireFormat } from './wire/wire-format.ts';
 
 /** Largest request that is taken, in bytes: the contexts of today's models with images in them. */
 export const REQUEST_BYTES = 32 * 1024 * 1024;
+/** Levels of a request's lists and objects; schemas of tools have a dozen or two. */
+const NESTING = 256;
 /** Longest pause of a reader; an attempt's endpoint gives up its agent sooner. */
 const READER_MS = 60_000;
 
@@ -86,24 +89,18 @@ function callerOf(request: IncomingMessage, { secret, clock }: ModelServerOption
 
 async function readRequest(request: IncomingMessage, wire: WireFormat): Promise<ModelRequest> {
   const bytes = await readBody(request, REQUEST_BYTES);
+  if (isNestedDeeper(bytes, NESTING)) {
+    throw new CallRefused(400, 'invalid_request_error', `the body is nested deeper than ${NESTING} levels`);
+  }
   let body: unknown;
   try {
     body = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw new CallRefused(400, 'invalid_request_error', `the body is not JSON (${messageOf(error)})`);
   }
-  const parsed = parseSafely(wire, body);
+  const parsed = wire.parse(body);
   if (!parsed.ok) throw new CallRefused(400, 'invalid_request_error', parsed.problem);
   return parsed.request;
-}
-
-/** A body that is nested too deep for our own reading is the caller's fault like any other that is wrong. */
-function parseSafely(wire: WireFormat, body: unknown): ParsedRequest {
-  try {
-    return wire.parse(body);
-  } catch (error) {
-    return { ok: false, problem: messageOf(error) };
-  }
 }
 
 function asRefusal(error: unknown): CallRefused {

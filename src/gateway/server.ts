@@ -28,8 +28,14 @@ export interface GatewayOptions {
   readonly apiKey: string | null;
   readonly journalDir: string;
   readonly host: string;
-  /** 0: any free one. */
-  readonly ports: { readonly model: number; readonly control: number; readonly metrics: number };
+  /** 0: any free one; null: not opened, because nobody would ask there. */
+  readonly ports: {
+    readonly model: number;
+    readonly control: number | null;
+    readonly metrics: number | null;
+    /** Probes of a kubelet; they are answered on control and metrics too. */
+    readonly health: number | null;
+  };
   /** Told what people who look after the gateway should know. Never a key or token. */
   readonly onNote: (note: string) => void;
   readonly onFault: (error: unknown) => void;
@@ -98,10 +104,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const life = randomUUID();
   const listeners: Listener[] = [];
-  const open = async (handler: RequestListener, port: number): Promise<number> => {
+  const open = async <Port extends number | null>(handler: RequestListener, port: Port) => {
+    if (port === null) return null as Port;
     const listener = await listen(handler, host, port);
     listeners.push(listener);
-    return listener.port;
+    return listener.port as Port;
   };
   const drain = async (ms: number): Promise<void> => {
     const stopped = listeners.map((listener) => listener.stop());
@@ -115,6 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         model: await open(modelServer({ service, secret, life, clock, metrics, onFault }), ports.model),
         control: await open(controlServer({ service, secret, probeFormat, clock, onFault }), ports.control),
         metrics: await open(metricsServer(service, metrics), ports.metrics),
+        health: await open(healthServer(service), ports.health),
       },
       preflight: () => service.preflight(probeFormat, AbortSignal.timeout(PREFLIGHT_MS)),
       endAttempt: (trial, attempt) => service.endAttempt(trial, attempt),
@@ -124,6 +132,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await drain(0);
     throw error;
   }
+}
+
+function healthServer(service: CallService): RequestListener {
+  return (request, response) => {
+    if (!answerHealth(service, request, response)) {
+      sendJson(request, response, 404, { error: { code: 'not_found' } });
+    }
+  };
 }
 
 function metricsServer(service: CallService, metrics: GatewayMetrics): RequestListener {

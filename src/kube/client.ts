@@ -235,7 +235,7 @@ export class KubeClient {
   ): Promise<T> {
     const apply = patch.type === 'apply';
     return this.#send<T>(apply ? 'apply' : 'patch', 'PATCH', resource, ref, {
-      body: apply ? { apiVersion: apiVersionOf(resource), kind: resource.kind, ...patch.body } : patch.body,
+      body: apply ? appliedBody(resource, ref, patch.body) : patch.body,
       contentType: PATCH_CONTENT_TYPES[patch.type],
       query: { ...this.#writeQuery(options), ...(apply ? { force: patch.force ?? false } : {}) },
       options,
@@ -348,6 +348,14 @@ export class KubeClient {
   #writeQuery(options: WriteOptions): Record<string, string | undefined> {
     return { fieldManager: this.fieldManager, dryRun: options.dryRun === true ? 'All' : undefined };
   }
+}
+
+/** The server wants kind and name in the body of an apply too. */
+function appliedBody(resource: Resource, ref: ObjectRef, body: object): object {
+  const given = 'metadata' in body && typeof body.metadata === 'object' ? body.metadata : {};
+  const { namespace, name } = ref;
+  const metadata = { ...(namespace === undefined ? {} : { namespace }), name, ...given };
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...body, metadata };
 }
 
 function deleteBody(options: DeleteOptions): object {

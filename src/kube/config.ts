@@ -1,6 +1,8 @@
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
 import type { Clock } from '../api/clock.ts';
 import { systemClock } from '../api/clock.ts';
 import { InvalidInputError, messageOf } from '../api/errors.ts';
@@ -167,6 +169,7 @@ async function loadConfig(source: ConfigSource): Promise<KubeConfig> {
     const file = source.kubeconfig;
     try {
       config.loadFromFile(file);
+      await adoptTokenFiles(config, [file]);
     } catch (thrown) {
       throw new InvalidInputError({ file, message: `not a usable kubeconfig: ${messageOf(thrown)}` });
     }
@@ -182,10 +185,11 @@ async function loadConfig(source: ConfigSource): Promise<KubeConfig> {
 }
 
 async function loadDefault(config: KubeConfig): Promise<void> {
-  const home = process.env['HOME'];
-  const named = process.env['KUBECONFIG'];
+  const named = process.env['KUBECONFIG'] ?? '';
   const inPod = Boolean(process.env['KUBERNETES_SERVICE_HOST']);
-  const found = named !== undefined && named !== '' ? true : await exists(`${home ?? ''}/.kube/config`);
+  const usual = join(process.env['HOME'] ?? '', '.kube', 'config');
+  const files = named !== '' ? named.split(delimiter).filter(Boolean) : (await exists(usual)) ? [usual] : [];
+  const found = files.length > 0;
   if (!found && !inPod) {
     throw unreachable(
       'no cluster is configured: set KUBECONFIG, or write ~/.kube/config, or name a kubeconfig',
@@ -193,9 +197,28 @@ async function loadDefault(config: KubeConfig): Promise<void> {
   }
   try {
     config.loadFromDefault();
+    await adoptTokenFiles(config, files);
   } catch (thrown) {
-    throw unreachable(`not a usable kubeconfig (KUBECONFIG=${named ?? ''}): ${messageOf(thrown)}`, thrown);
+    throw unreachable(`not a usable kubeconfig (KUBECONFIG=${named}): ${messageOf(thrown)}`, thrown);
   }
+}
+
+/** A user's `tokenFile`, which the library does not read, as the provider of it that reads files. */
+async function adoptTokenFiles(config: KubeConfig, files: readonly string[]): Promise<void> {
+  const tokenFiles = new Map<string, string>();
+  for (const file of files) {
+    const content = parse(await readFile(file, 'utf8')) as { users?: unknown } | null;
+    for (const entry of Array.isArray(content?.users) ? (content.users as unknown[]) : []) {
+      const { name, user } = entry as { name: string; user?: { tokenFile?: unknown } | null };
+      if (typeof user?.tokenFile === 'string') tokenFiles.set(name, resolve(dirname(file), user.tokenFile));
+    }
+  }
+  config.users = config.users.map((user) => {
+    const tokenFile = tokenFiles.get(user.name);
+    return tokenFile === undefined
+      ? user
+      : { name: user.name, authProvider: { name: 'tokenFile', config: { tokenFile } } };
+  });
 }
 
 function chooseContext(config: KubeConfig, source: ConfigSource): void {

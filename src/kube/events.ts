@@ -109,8 +109,13 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
-  /** Writes what counted up since it was written last, and resolves when nothing is on its way. */
+  /**
+   * Writes what counted up since it was written last, and resolves when nothing is on its way. To be called now
+   * and then, and at the end.
+   */
   async flush(): Promise<void> {
+    // What is being written now may count up meanwhile.
+    await this.#sending;
     for (const series of this.#series.values()) if (series.count > series.writtenCount) this.#enqueue(series);
     await this.#sending;
   }
@@ -131,7 +136,6 @@ export class EventRecorder {
   /** One at a time: Events must never crowd out the work. */
   async #send(): Promise<void> {
     for (let series = this.#queue.shift(); series !== undefined; series = this.#queue.shift()) {
-      series.queued = false;
       const count = series.count;
       try {
         await this.#write(series, count);
@@ -140,6 +144,7 @@ export class EventRecorder {
         this.#options.onDropped?.('failed', thrown);
       }
       series.writtenMs = this.#clock.monotonicMs();
+      series.queued = false;
     }
   }
 

@@ -126,7 +126,7 @@ class ForwardedStream extends Duplex {
     frame[0] = DATA;
     chunk.copy(frame, 1);
     this.#socket.send(frame, (error) => {
-      done(error === undefined || error === null ? null : toUnreachable(this.#request, error));
+      done(error instanceof Error ? toUnreachable(this.#request, error) : null);
     });
   }
 

@@ -3,16 +3,23 @@ import { InfrastructureError } from '../api/errors.ts';
 import type { TrialAttempt, TrialRecord } from '../api/trial.ts';
 import { OPERATOR_VERSION } from '../api/version.ts';
 import { runAttempt } from '../attempt/run-attempt.ts';
+import type { AttemptEndpoint } from '../gateway/attempt-endpoint.ts';
 import { readPublicScenario } from '../suite/frozen.ts';
 import type { ExecuteOptions } from './execute-run.ts';
 import { launchLocalExecutor, type LocalExecutor } from './executor/local-executor.ts';
 import { agentLimits } from '../attempt/agent-limits.ts';
+import type { LocalCaller, LocalModel } from './model-gateway.ts';
 import type { OpenRun } from './open-run.ts';
 
 /** Makes the step that runs one attempt of a trial on this machine, in an executor of its own. */
 export function createAttemptRunner(
   { layout, record }: OpenRun,
-  { spec, adapter, host }: Pick<ExecuteOptions, 'spec' | 'adapter' | 'host'>,
+  {
+    spec,
+    adapter,
+    host,
+    model,
+  }: Pick<ExecuteOptions, 'spec' | 'adapter' | 'host'> & { readonly model: LocalModel | null },
 ): (trial: TrialRecord, attempt: TrialAttempt, signal: AbortSignal) => Promise<AttemptResult> {
   const limits = agentLimits(spec);
   const versions = { operator: OPERATOR_VERSION, runtime: record.facts.runtimeVersion };
@@ -20,9 +27,12 @@ export function createAttemptRunner(
   return async (trial, attempt, signal) => {
     const startedAt = new Date();
     let executor: LocalExecutor;
+    let endpoint: AttemptEndpoint | null = null;
     try {
+      endpoint = (await model?.endpointFor(callerOf(trial, attempt))) ?? null;
       executor = await launchLocalExecutor(host, { trial: trial.name, attempt: attempt.number, limits });
     } catch (error) {
+      await endpoint?.close();
       if (!(error instanceof InfrastructureError)) throw error;
       return neverStarted(trial, attempt, startedAt, host.choice.isolation, error);
     }
@@ -37,7 +47,8 @@ export function createAttemptRunner(
           attemptDir: layout.trial(trial.name).attempt(attempt.number).root,
           adapter,
           runtime: { ...spec.runtime, id: adapter.id },
-          modelEndpoint: null,
+          modelEndpoint: endpoint?.url ?? null,
+          ...(endpoint === null ? {} : { modelAccess: endpoint }),
           modelId: spec.model?.id ?? null,
           scriptedDir: adapter.id === 'scripted' ? layout.suite.scriptedDir(trial.scenarioId) : null,
           timeouts: trial.timeouts,
@@ -47,9 +58,15 @@ export function createAttemptRunner(
         executor,
       );
     } finally {
+      await endpoint?.close();
+      await model?.ended(trial.name, attempt.number);
       await executor.dispose();
     }
   };
+}
+
+function callerOf(trial: TrialRecord, { number, podUID }: TrialAttempt): LocalCaller {
+  return { trial: trial.name, attempt: number, podUID, timeouts: trial.timeouts };
 }
 
 /** The result of an attempt for which this machine had no place; nothing of it is on the disk. */

@@ -8,6 +8,7 @@ import { createCheckerHost } from '../scoring/checkers/checker-host.ts';
 import { artifactsOf } from '../attempt/artifacts-of.ts';
 import { createAttemptRunner } from './attempt-runner.ts';
 import type { LocalHost } from './executor/local-host.ts';
+import { LocalModel } from './model-gateway.ts';
 import { ensureNoopBaseline } from './noop-baseline.ts';
 import type { OpenRun } from './open-run.ts';
 import type { RunEvent } from './progress.ts';
@@ -26,6 +27,7 @@ export interface ExecuteOptions {
   readonly onEvent: (event: RunEvent) => void;
   readonly now: () => Date;
   readonly random: () => number;
+  readonly apiKey: string | null;
 }
 
 /** How an invocation ended. The report covers everything the run has so far. */
@@ -67,9 +69,11 @@ export async function executeRun(
     root: layout.root,
   });
 
+  const model = await openModel(run, options);
   const checkers = await createCheckerHost();
   try {
-    const runAttempt = createAttemptRunner(run, options);
+    if (open.length > 0) await model?.preflight(signal);
+    const runAttempt = createAttemptRunner(run, { ...options, model });
     const score = createScoreStep(run, spec, checkers, now);
     const stop = await runSchedule(
       open,
@@ -95,6 +99,16 @@ export async function executeRun(
     onEvent({ kind: 'run-ended' });
     return { report, stop };
   } finally {
+    await model?.close();
     await checkers.close();
   }
+}
+
+async function openModel(
+  { layout }: OpenRun,
+  { spec, apiKey, onEvent, now }: ExecuteOptions,
+): Promise<LocalModel | null> {
+  if (spec.model === undefined) return null;
+  const onNote = (text: string) => onEvent({ kind: 'note', text });
+  return await LocalModel.open({ model: spec.model, apiKey, journalDir: layout.gateway, onNote, now });
 }

@@ -1,6 +1,29 @@
 import type { BenchmarkRunSpec } from '../api/benchmark-run.ts';
-import { InvalidInputError } from '../api/errors.ts';
+import { InvalidInputError, type InputProblem } from '../api/errors.ts';
+import { ENV } from '../api/pod-contract.ts';
+import { modelProblems } from '../gateway/server.ts';
 import { builtinSuiteRoot } from '../suite/load.ts';
+
+/**
+ * Checks that the run's model can be asked from this machine.
+ *
+ * @param apiKey CLAWBENCH_API_KEY, which stands for every `apiKeySecretRef` here
+ * @throws InvalidInputError with everything that is wrong
+ */
+export function checkModel({ model }: BenchmarkRunSpec, apiKey: string | null, file: string): void {
+  if (model === undefined) return;
+  const problems: InputProblem[] = modelProblems(model).map((problem) => ({ ...problem, file }));
+  if (model.apiKeySecretRef !== undefined && apiKey === null) {
+    problems.push({
+      file,
+      field: 'spec.model.apiKeySecretRef',
+      message: `on one machine the key is the environment variable ${ENV.API_KEY}, which is not set`,
+      remedy: 'Set it, or remove the field where the model wants no key.',
+    });
+  }
+  const [first, ...rest] = problems;
+  if (first !== undefined) throw new InvalidInputError([first, ...rest]);
+}
 
 /**
  * Where the run's suite lies on this machine.
@@ -32,7 +55,6 @@ export function ignoredFields(spec: BenchmarkRunSpec): string[] {
     ['runtime.image', spec.runtime.image !== undefined],
     ['scoring.resources', spec.scoring.resources !== undefined],
     ['ttlSecondsAfterFinished', spec.ttlSecondsAfterFinished !== undefined],
-    ['model', spec.runtime.id === 'scripted' && spec.model !== undefined],
   ];
   return given.filter(([, isGiven]) => isGiven).map(([field]) => `spec.${field}`);
 }

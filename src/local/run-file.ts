@@ -18,8 +18,21 @@ export interface RunOverrides {
  * @throws InvalidInputError naming file, line and field of everything that is wrong
  */
 export async function readRunFile(path: string, overrides: RunOverrides = {}): Promise<BenchmarkRun> {
+  return (await readRunDocument(path, overrides)).run;
+}
+
+/**
+ * `readRunFile`, and the document as it is written, without defaults: what is sent to a cluster.
+ *
+ * @throws InvalidInputError naming file, line and field of everything that is wrong
+ */
+export async function readRunDocument(
+  path: string,
+  overrides: RunOverrides = {},
+): Promise<{ readonly run: BenchmarkRun; readonly document: unknown }> {
   const source = await readYamlFile(path);
-  return validateYaml(benchmarkRunSchema, { ...source, value: withOverrides(source.value, overrides) });
+  const document = withOverrides(source.value, overrides);
+  return { run: validateYaml(benchmarkRunSchema, { ...source, value: document }), document };
 }
 
 function withOverrides(value: unknown, overrides: RunOverrides): unknown {

@@ -23,7 +23,7 @@ import {
   readRun,
   type OpenRun,
 } from './open-run.ts';
-import { ignoredFields, suiteRootOf } from './preflight.ts';
+import { checkModel, ignoredFields, suiteRootOf } from './preflight.ts';
 import type { RunEvent } from './progress.ts';
 import { planRerun, type RerunSelection } from './rerun.ts';
 import { readRunFile, type RunOverrides } from './run-file.ts';
@@ -39,6 +39,8 @@ export interface RunWorld {
   readonly now: () => Date;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Key of the model's provider (CLAWBENCH_API_KEY); null where none is set. */
+  readonly apiKey: string | null;
 }
 
 interface HostChoice {
@@ -75,6 +77,7 @@ export type LocalOutcome = FinishedRun | { readonly kind: 'estimate'; readonly e
  */
 export async function runLocal(options: LocalOptions): Promise<LocalOutcome> {
   const run = await readRunFile(options.file, options.overrides);
+  checkModel(run.spec, options.apiKey, options.file);
   const stored = await readRun(options.root);
   if (stored !== undefined) {
     assertResumable(stored, run);
@@ -104,7 +107,8 @@ export async function runLocal(options: LocalOptions): Promise<LocalOutcome> {
  * @throws InvalidInputError when `root` holds no run or nothing matches
  */
 export async function rerunLocal(options: RerunOptions): Promise<FinishedRun> {
-  await readExistingRun(options.root);
+  const { record, layout } = await readExistingRun(options.root);
+  checkModel(benchmarkRunSpecSchema.parse(record.spec), options.apiKey, layout.runJson);
   return await inRunFolder(options.root, async () => {
     const stored = await readExistingRun(options.root);
     const trials = await readTrials(stored.layout);
@@ -169,7 +173,7 @@ async function execute(
 ): Promise<FinishedRun> {
   const stored = await readTrials(run.layout);
   const planned = planTrials(run, spec, adapter.surfaces, stored);
-  const { signal, onEvent, now, random } = options;
+  const { signal, onEvent, now, random, apiKey } = options;
   const execution = await executeRun(run, planned, stored, {
     spec,
     adapter,
@@ -178,6 +182,7 @@ async function execute(
     onEvent,
     now,
     random,
+    apiKey,
   });
   return { kind: 'run', ...execution };
 }

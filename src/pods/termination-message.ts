@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { ENV, TERMINATION_MESSAGE_BYTES } from '../api/pod-contract.ts';
 import type { Environment } from './request.ts';
 
@@ -21,16 +21,15 @@ const DEFAULT_PATH = '/dev/termination-log';
  */
 export function terminationMessage(env: Environment): TerminationMessage {
   const path = env[ENV.TERMINATION_LOG] ?? DEFAULT_PATH;
-  let longest = 0;
   return {
     write: (text) => {
       const bytes = Buffer.from(text);
       if (bytes.length > TERMINATION_MESSAGE_BYTES) return false;
-      longest = Math.max(longest, bytes.length);
-      const filled = Buffer.concat([bytes, Buffer.alloc(longest - bytes.length, ' ')]);
       try {
         const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644);
         try {
+          const longest = Math.max(bytes.length, Math.min(fstatSync(fd).size, TERMINATION_MESSAGE_BYTES));
+          const filled = Buffer.concat([bytes, Buffer.alloc(longest - bytes.length, ' ')]);
           return writeSync(fd, filled, 0, filled.length, 0) === filled.length;
         } finally {
           closeSync(fd);

@@ -33,7 +33,7 @@ export interface AttemptContext {
   readonly scenario: PublicScenario;
   readonly runtime: RuntimeSpec;
   readonly paths: AgentPaths;
-  /** The attempt's model endpoint, or null where the run has no model. */
+  /** Address of the attempt's model endpoint, without the /v1 of its paths; null where the run has no model. */
   readonly modelEndpoint: string | null;
   readonly modelId: string | null;
   /** Folder of `<behaviour>.yaml` scripts; given to the scripted runtime only, else null. */

@@ -26,7 +26,7 @@ export function routeFacts(
   const id = resolveRuntimeId(runtime.id);
   if (model?.baseURL !== undefined) checkAddress(model.baseURL, 'spec.model.baseURL');
   const named = `${id}, named by spec.runtime.id`;
-  if (model === undefined || id === 'scripted') {
+  if (model === undefined) {
     return { runtimeSelection: `${named}; it asks no model`, modelRoute: 'none: no model is asked' };
   }
   const base = { api: model.api, baseUrl: ATTEMPT_ENDPOINT };
@@ -37,7 +37,10 @@ export function routeFacts(
       : `${describeRoute(route)}, set by spec.runtime.config and not this run's gateway`;
   if (id !== 'openclaw' && id !== 'openclaw-edict') {
     return {
-      runtimeSelection: `${named}; only OpenClaw selects among harnesses`,
+      runtimeSelection:
+        id === 'scripted'
+          ? `${named}; it asks the model once a turn and follows its script`
+          : `${named}; only OpenClaw selects among harnesses`,
       modelRoute: modelRoute({ ...base, authored: [] }),
     };
   }

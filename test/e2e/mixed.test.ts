@@ -77,6 +77,6 @@ describe('a run in which trials pass, miss, do harm, hang, run out of memory, cr
 
   it('was answered by the provider at the second attempt', async () => {
     const trial = (await namespace.trials(RUN)).find(({ spec }) => spec.scenarioId === 'incident-timeline');
-    expect(trial?.status?.attempts?.map((attempt) => attempt.class)).toEqual(['provider', null]);
+    expect(trial?.status?.attempts?.map((attempt) => attempt.class ?? null)).toEqual(['provider', null]);
   });
 });

@@ -1,4 +1,3 @@
-import type { TrialAttempt } from '../../src/api/trial.ts';
 import type { TrialResource } from '../../src/api/trial-resource.ts';
 import { conditionOf, type Namespace, type Run } from '../e2e/support/cluster.ts';
 
@@ -33,7 +32,7 @@ export async function seenAtEnd(
 
 /** The attempt that a fault hits is the first one. */
 export function seen(run: Run, trial: TrialResource | undefined, said = ''): Seen {
-  const attempts: readonly TrialAttempt[] = (trial?.status?.attempts ?? []) as TrialAttempt[];
+  const attempts = trial?.status?.attempts ?? [];
   return {
     class: attempts[0]?.class ?? null,
     reason: attempts[0]?.reason ?? null,

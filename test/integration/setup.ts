@@ -6,5 +6,5 @@ import { ensurePackages } from '../../hack/devcluster/system/packages.ts';
 export default async function setup(): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   await ensurePackages(say);
-  await ensurePrograms(API_SERVER_MODULES, say);
+  await ensurePrograms([...API_SERVER_MODULES, 'helm'], say);
 }

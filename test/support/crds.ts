@@ -13,7 +13,7 @@ interface Crd {
 /** Applies the CRDs of the repository and waits until the API server serves them. */
 export async function applyCrds(api: RawApi): Promise<void> {
   for (const file of await readdir(FOLDER)) {
-    const crd = parse(await readFile(join(FOLDER, file), 'utf8')) as Crd;
+    const crd = parse(await readFile(join(FOLDER, file), 'utf8'), { version: '1.1' }) as Crd;
     const { status, body } = await api.apply(`${PATH}/${crd.metadata.name}`, crd);
     if (status >= 300) throw new Error(`${file}: ${body.message ?? ''}`);
     await established(api, crd.metadata.name);

@@ -130,12 +130,17 @@ export class ModelApi {
       case 'gone-http':
         sendStatus(response, 410, 'Expired');
         return;
-      default:
+      // Faults of watches: below.
+      case 'gone-event':
+      case 'empty-watch':
+      case 'cut-mid-line':
+      case 'split-bytes':
+      case undefined:
         break;
     }
     if (request.method === 'GET' && request.query.get('watch') === 'true')
       this.#watch(request, response, fault);
-    else if (request.method === 'GET' && /s$/.test(request.path)) this.#list(request, response);
+    else if (request.method === 'GET' && request.path.endsWith('s')) this.#list(request, response);
     else this.#object(request, response);
   };
 

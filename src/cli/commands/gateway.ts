@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import { gatewayRequestSchema, type GatewayRequest } from '../../api/container-requests.ts';
+import { gatewayRequestSchema } from '../../api/container-requests.ts';
 import { InvalidInputError, messageOf } from '../../api/errors.ts';
 import { ENV, PORTS } from '../../api/pod-contract.ts';
 import { startGateway } from '../../gateway/server.ts';
+import { readRequest } from '../../pods/request.ts';
 import { portNumber } from '../option-parsers.ts';
+import { takeSecret } from '../take-secret.ts';
 
 /** Time that open calls are given when the gateway is told to end; a pod has 30 s by default. */
 const DRAIN_MS = 25_000;
@@ -13,6 +15,7 @@ interface GatewayFlags {
   readonly modelPort: number;
   readonly controlPort: number;
   readonly metricsPort: number;
+  readonly healthPort: number;
 }
 
 /** `clawbench gateway`: the model gateway of a run in a cluster, told by its environment what to do. */
@@ -22,15 +25,16 @@ export function registerGatewayCommand(program: Command): void {
     .description("inside the cluster: a run's model gateway")
     .option('--host <address>', 'address to listen on', '0.0.0.0')
     .option('--model-port <port>', 'model calls', portNumber, PORTS.gatewayModel)
-    .option('--control-port <port>', "the controller's calls and probes", portNumber, PORTS.gatewayControl)
-    .option('--metrics-port <port>', 'metrics and probes', portNumber, PORTS.metrics)
+    .option('--control-port <port>', "the controller's calls", portNumber, PORTS.gatewayControl)
+    .option('--metrics-port <port>', 'metrics', portNumber, PORTS.metrics)
+    .option('--health-port <port>', "a kubelet's probes", portNumber, PORTS.health)
     .action((flags: GatewayFlags) => serve(flags));
 }
 
-async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags): Promise<void> {
-  const { model, journalDir, runName } = readRequest();
-  const secret = take(ENV.GATEWAY_SECRET);
-  if (secret === undefined) {
+async function serve({ host, ...flags }: GatewayFlags): Promise<void> {
+  const { model, journalDir, runName } = readRequest(gatewayRequestSchema, process.env);
+  const secret = takeSecret(ENV.GATEWAY_SECRET);
+  if (secret === null) {
     throw new InvalidInputError({ field: ENV.GATEWAY_SECRET, message: 'the variable is not set' });
   }
   // What this makes is for the group that shares the volume.
@@ -38,10 +42,15 @@ async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags
   const gateway = await startGateway({
     model,
     secret,
-    apiKey: take(ENV.API_KEY) ?? null,
+    apiKey: takeSecret(ENV.API_KEY),
     journalDir,
     host,
-    ports: { model: modelPort, control: controlPort, metrics: metricsPort },
+    ports: {
+      model: flags.modelPort,
+      control: flags.controlPort,
+      metrics: flags.metricsPort,
+      health: flags.healthPort,
+    },
     onNote: (note) => log('info', note),
     onFault: (error) => log('error', messageOf(error)),
   });
@@ -53,33 +62,6 @@ async function serve({ host, modelPort, controlPort, metricsPort }: GatewayFlags
   log('info', 'ending: open calls are given time');
   await gateway.drain(DRAIN_MS);
   log('info', 'ended');
-}
-
-/** Reads a secret and takes it out of the environment, which child processes would inherit. */
-function take(name: string): string | undefined {
-  const value = process.env[name];
-  // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- setting it to undefined would set a text
-  delete process.env[name];
-  return value === '' ? undefined : value;
-}
-
-function readRequest(): GatewayRequest {
-  const text = process.env[ENV.REQUEST];
-  let value: unknown;
-  try {
-    value = JSON.parse(text ?? '');
-  } catch (error) {
-    throw new InvalidInputError({ field: ENV.REQUEST, message: `is not JSON (${messageOf(error)})` });
-  }
-  const parsed = gatewayRequestSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [first, ...rest] = parsed.error.issues.map((issue) => ({
-    field: [ENV.REQUEST, ...issue.path].join('.'),
-    message: issue.message,
-  }));
-  throw new InvalidInputError(
-    first === undefined ? { field: ENV.REQUEST, message: 'is invalid' } : [first, ...rest],
-  );
 }
 
 /** One JSON object a line on standard error, as collectors of logs want it. */

@@ -18,9 +18,7 @@ export function registerReaderCommand(program: Command): void {
     .command('reader', { hidden: true })
     .description("inside the cluster: serve a run's files on the pod's loopback device")
     .addOption(new Option('--root <dir>', 'folder of the run').default(MOUNTS.run))
-    .addOption(
-      new Option('--port <n>', 'port; 0 chooses one').argParser(wholeNumber).default(PORTS.reader as number),
-    )
+    .addOption(new Option('--port <n>', 'port; 0 chooses one').argParser(wholeNumber).default(PORTS.reader))
     .addOption(
       new Option('--idle-seconds <n>', 'end after so long without a request')
         .argParser(positiveInteger)

@@ -1,6 +1,6 @@
-import { InfrastructureError } from '../../api/errors.ts';
 import type { BytePath } from '../../artifacts/byte-path.ts';
 import { linePath, type TreeFile } from '../../pods/reader/protocol.ts';
+import { eachOf } from './each-of.ts';
 import { fetchFile, type FetchedFile } from './fetch-file.ts';
 import type { ReaderClient } from './reader-client.ts';
 import { DOWNLOAD_FOLDER, type DownloadTarget } from './target.ts';
@@ -75,33 +75,4 @@ export async function downloadRun(options: DownloadOptions): Promise<DownloadRes
   const verified = await verifyAttempts(target.root);
   await target.finish();
   return { ...done, attempts: verified.attempts, problems: [...problems, ...verified.problems] };
-}
-
-/** Works through a list, several at once; the first failure ends it after what had begun. */
-async function eachOf<Item>(
-  items: readonly Item[],
-  atOnce: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const rest = items.values();
-  let failed = false;
-  const worker = async (): Promise<void> => {
-    for (const item of rest) {
-      if (failed) return;
-      try {
-        await work(item);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  };
-  const ends = await Promise.allSettled(Array.from({ length: atOnce }, worker));
-  for (const end of ends) {
-    if (end.status === 'rejected') throw asError(end.reason);
-  }
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new InfrastructureError('Download', String(reason));
 }

@@ -23,7 +23,7 @@ export class ReaderConnectionError extends InfrastructureError {
   }
 }
 
-/** Connections at once; each is a WebSocket through the API server. */
+/** Connections that are kept; each is a WebSocket through the API server. Callers bound how many they open at once. */
 const CONNECTIONS = 4;
 /** Silence after which a connection is given up. Hashing one large file on a slow volume sends nothing meanwhile. */
 const SILENCE_MS = 180_000;

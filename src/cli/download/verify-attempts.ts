@@ -28,7 +28,7 @@ export async function verifyAttempts(
       problems.push(error.message);
     }
     for (const { number, artifacts } of record?.attempts ?? []) {
-      if (artifacts === null || !artifacts.collected) continue;
+      if (artifacts?.collected !== true) continue;
       attempts += 1;
       const found = await verifyManifest(trial.attempt(number).root, artifacts.digest || null);
       problems.push(

@@ -16,14 +16,7 @@ const PRIVATE_V4 = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0
 const LOCAL_V4 = ['169.254.0.0/16', '127.0.0.0/8', '0.0.0.0/8', '224.0.0.0/4', '240.0.0.0/4'] as const;
 const PRIVATE_V6 = ['fc00::/7'] as const;
 /** With 64:ff9b::/96 and 64:ff9b:1::/48: translated, they would be IPv4 addresses near by. */
-const LOCAL_V6 = [
-  'fe80::/10',
-  '::1/128',
-  'ff00::/8',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '::ffff:0:0/96',
-] as const;
+const LOCAL_V6 = ['fe80::/10', '::1/128', 'ff00::/8', '64:ff9b::/96', '64:ff9b:1::/48'] as const;
 
 type PolicyConfig = Pick<
   ObjectsConfig,

@@ -17,7 +17,8 @@ export function abortOf(run: RunView, now: number, failAfterSeconds: number): Ab
   }
   if (run.spec.cancel) return { reason: 'Cancelled', message: 'spec.cancel is true' };
   const failed = conditionOf(run, 'Failed');
-  if (failed?.status === 'True' && !rerunAsked(run)) return { reason: failed.reason, message: failed.message };
+  if (failed?.status === 'True' && !rerunAsked(run))
+    return { reason: failed.reason, message: failed.message };
   const stalled = conditionOf(run, 'Stalled');
   if (stalled?.status !== 'True' || rerunAsked(run)) return null;
   const since = Date.parse(stalled.lastTransitionTime);

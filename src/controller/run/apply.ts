@@ -3,7 +3,7 @@ import { API_VERSION } from '../../api/benchmark-run.ts';
 import { LABELS, runChildName, runLabel } from '../../api/names.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
 import { ensureChild } from '../../kube/ensure-child.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/object.ts';
 import {
   BENCHMARK_RUNS,
@@ -38,6 +38,11 @@ const CONCURRENCY = 8;
 const ENSURED_MS = 600_000;
 /** What was just created is not created again before the cache can show it. */
 const RECENT_MS = 5_000;
+
+/** The API server does not take an object that was made of a run's specification. */
+export class ChildRefusedError extends Error {
+  override readonly name = 'ChildRefusedError';
+}
 
 /** Carries out plans of runs, and remembers what it created until the cache shows it. */
 export class RunWriter {
@@ -75,12 +80,14 @@ export class RunWriter {
     await this.#createTrials(run, plan, signal);
     await eachBounded(plan.trialStatuses, CONCURRENCY, async ({ trial, status }) => {
       const object = this.#deps.cache.trials.get(keyOf({ namespace: run.namespace, name: trial.name }));
-      if (object === undefined || object.metadata.resourceVersion !== trial.resourceVersion) return;
+      if (object?.metadata.resourceVersion !== trial.resourceVersion) return;
       await writeStatus(client, TRIAL_OBJECTS, object, status, signal);
       this.#deps.memory.wroteOver(trial.uid, trial.resourceVersion);
     });
     if (plan.deleteRun) {
-      await ignoring(isNotFound, () => client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }));
+      await ignoring(isNotFound, () =>
+        client.delete(RUN_OBJECTS, run.object.metadata, { uid: run.uid, signal }),
+      );
     }
   }
 
@@ -126,7 +133,13 @@ export class RunWriter {
     const now = this.#deps.clock.date().getTime();
     const patience = child.kind === 'worker' || child.kind === 'policies' ? ENSURED_MS : RECENT_MS;
     if (now - (this.#ensured.get(key) ?? -Infinity) < patience) return;
-    await this.#create(run, child, claim, signal);
+    try {
+      await this.#create(run, child, claim, signal);
+    } catch (thrown) {
+      // What the API server finds wrong with an object stays wrong: it is made of the run's specification.
+      if (isInvalid(thrown)) throw new ChildRefusedError(thrown.message, { cause: thrown });
+      throw thrown;
+    }
     this.#ensured.set(key, now);
     this.#deps.log.info({ run: run.name, child: child.kind }, 'child ensured');
   }
@@ -145,7 +158,8 @@ export class RunWriter {
         return;
       }
       case 'policies':
-        for (const policy of builders.policies(run)) await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
+        for (const policy of builders.policies(run))
+          await ensureChild(client, NETWORK_POLICIES, owner, policy, options);
         return;
       case 'claim': {
         const draft = builders.claim(run);
@@ -153,7 +167,7 @@ export class RunWriter {
         return;
       }
       case 'gateway': {
-        const { secret, service, deployment } = builders.gateway(run, ref, randomBytes(32));
+        const { secret, service, deployment } = builders.gateway(run, ref, randomBytes(32).toString('hex'));
         await ensureChild(client, SECRETS, owner, secret, options);
         await ensureChild(client, SERVICES, owner, service, options);
         await ensureChild(client, DEPLOYMENTS, owner, deployment, options);
@@ -170,7 +184,13 @@ export class RunWriter {
         const { object } = await ensureChild(client, CONFIG_MAPS, owner, draft, options);
         // What stands in the cluster counts: an earlier pass may have listed fewer.
         const { trials } = readRoundConfigMap({ data: object.data ?? {} });
-        await ensureChild(client, JOBS, owner, builders.scoreJob(run, ref, child.number, trials.length), options);
+        await ensureChild(
+          client,
+          JOBS,
+          owner,
+          builders.scoreJob(run, ref, child.number, trials.length),
+          options,
+        );
       }
     }
   }

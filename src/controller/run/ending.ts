@@ -49,16 +49,21 @@ export function sweep(
   { failedPodsKept }: RunPlanOptions,
 ): void {
   const endedAt = new Map(
-    trials.flatMap(({ status }) => status.attempts.map((attempt) => [attempt.podUID, attempt.endedAt] as const)),
+    trials.flatMap(({ status }) =>
+      status.attempts.map((attempt) => [attempt.podUID, attempt.endedAt] as const),
+    ),
   );
   const failed = pods
-    .filter((pod) => !pod.live && endedAt.get(pod.uid) != null)
-    .sort((left, right) => Date.parse(endedAt.get(right.uid) ?? '') - Date.parse(endedAt.get(left.uid) ?? ''));
+    .filter((pod) => !pod.live && (endedAt.get(pod.uid) ?? null) !== null)
+    .sort(
+      (left, right) => Date.parse(endedAt.get(right.uid) ?? '') - Date.parse(endedAt.get(left.uid) ?? ''),
+    );
   for (const { name, uid } of failed.slice(failedPodsKept)) {
     draft.removals.push({ kind: 'pod', name, uid });
   }
   const over = run.status.completionTime !== undefined;
-  if (over && probe?.state === 'passed') draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
+  if (over && probe?.state === 'passed')
+    draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
 }
 
 /** Deletes a finished run when its time has come, by how it ended. */

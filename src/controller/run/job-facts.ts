@@ -11,7 +11,8 @@ export function jobFacts(job: Job, pods: readonly Pod[]): JobFacts {
   // FailureTarget comes first, while its pod still ends: a round must not be made again before that.
   const failed = is('Failed');
   const end = complete ?? failed;
-  const said = lastWords(pods) ?? (failed === undefined ? '' : `${failed.reason ?? ''}: ${failed.message ?? ''}`);
+  const said =
+    lastWords(pods) ?? (failed === undefined ? '' : `${failed.reason ?? ''}: ${failed.message ?? ''}`);
   return {
     uid: job.metadata.uid,
     state: complete !== undefined ? 'complete' : failed !== undefined ? 'failed' : 'active',
@@ -50,7 +51,8 @@ function stepFailure(message: string | undefined): string | undefined {
 
 function waitsFor(pod: Pod): string | undefined {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  if (scheduled?.status === 'False') return `${scheduled.reason ?? 'Unschedulable'}: ${scheduled.message ?? ''}`;
+  if (scheduled?.status === 'False')
+    return `${scheduled.reason ?? 'Unschedulable'}: ${scheduled.message ?? ''}`;
   for (const { name, state } of statusesOf(pod)) {
     const { reason, message } = state?.waiting ?? {};
     if (reason !== undefined && reason !== 'PodInitializing' && reason !== 'ContainerCreating') {
@@ -62,12 +64,19 @@ function waitsFor(pod: Pod): string | undefined {
 
 /** What the probe of a runtime's image came to. */
 export function probeFacts(pod: Pod): ProbeFacts {
-  const scheduled = pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'True');
+  const scheduled = pod.status?.conditions?.find(
+    ({ type, status }) => type === 'PodScheduled' && status === 'True',
+  );
   const status = pod.status?.containerStatuses?.find(({ name }) => name === CONTAINERS.probe);
-  const ended = statusesOf(pod).find(({ state }) => state?.terminated !== undefined && state.terminated.exitCode !== 0);
+  const ended = statusesOf(pod).find(
+    ({ state }) => state?.terminated !== undefined && state.terminated.exitCode !== 0,
+  );
   const base = {
     uid: pod.metadata.uid,
-    since: scheduled === undefined ? createdAt(pod) : timeOf(scheduled.lastTransitionTime, pod.metadata.creationTimestamp),
+    since:
+      scheduled === undefined
+        ? createdAt(pod)
+        : timeOf(scheduled.lastTransitionTime, pod.metadata.creationTimestamp),
     imageDigest: imageDigest(status),
   };
   const waiting = waitsFor(pod) ?? '';
@@ -78,7 +87,8 @@ export function probeFacts(pod: Pod): ProbeFacts {
       return { ...base, state: 'passed', reason: '', message: '' };
     case 'Failed': {
       const terminated = ended?.state?.terminated;
-      const said = terminated?.message ?? pod.status.message ?? terminated?.reason ?? pod.status.reason ?? 'it failed';
+      const said =
+        terminated?.message ?? pod.status.message ?? terminated?.reason ?? pod.status.reason ?? 'it failed';
       return {
         ...base,
         state: 'failed',
@@ -86,6 +96,7 @@ export function probeFacts(pod: Pod): ProbeFacts {
         message: `the runtime image does not run: ${said.trim()} (exit code ${terminated?.exitCode ?? 'unknown'})`,
       };
     }
+    case undefined:
     default:
       return {
         ...base,

@@ -105,6 +105,8 @@ export interface RunObservation {
 export interface RunPlanOptions {
   readonly now: number;
   readonly operatorVersion: string;
+  /** Image of the operator's own containers; readers of the run's files use it. */
+  readonly operatorImage: string;
   readonly runtimeImage: string;
   readonly preflight: { readonly enabled: boolean; readonly seconds: number };
   readonly breaker: { readonly probeEverySeconds: number; readonly failAfterSeconds: number };

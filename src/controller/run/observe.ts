@@ -1,3 +1,4 @@
+import type { Isolation } from '../../api/vocabulary.ts';
 import { InvalidInputError } from '../../api/errors.ts';
 import { runChildName } from '../../api/names.ts';
 import { CONTAINERS } from '../../api/pod-contract.ts';
@@ -63,7 +64,9 @@ export function trialsOf(cache: Pick<Cache, 'trials'>, run: RunView): TrialView[
 function trialPodOf(pod: Pod, run: RunView): TrialPodView[] {
   const { name, uid, labels, ownerReferences } = pod.metadata;
   const trial = labels?.[LABELS.TRIAL];
-  return trial === undefined || !isOurs(ownerReferences, run) ? [] : [{ name, uid, trial, live: isLivePod(pod) }];
+  return trial === undefined || !isOurs(ownerReferences, run)
+    ? []
+    : [{ name, uid, trial, live: isLivePod(pod) }];
 }
 
 /** Rounds are numbered from 1 without a gap; the first that is not there is the next one. */
@@ -81,7 +84,9 @@ function roundsOf(cache: Cache, run: RunView, job: (suffix: string) => JobFacts 
 function gatewayFacts({ metadata, status }: Deployment): { ready: boolean; message: string } {
   const current = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   const ready = current && (status?.availableReplicas ?? 0) > 0;
-  const telling = status?.conditions?.find(({ status: is, message }) => is === 'False' && message !== undefined);
+  const telling = status?.conditions?.find(
+    ({ status: is, message }) => is === 'False' && message !== undefined,
+  );
   return { ready, message: ready ? '' : (telling?.message ?? 'the gateway is starting') };
 }
 
@@ -109,7 +114,11 @@ function seenFacts(pods: readonly Pod[]): Record<string, string> {
       const digest = imageDigest(container);
       if (digest === null) continue;
       if (container.name === CONTAINERS.harness) seen['operatorImageDigest'] ??= digest;
-      if (container.name === CONTAINERS.executor) seen['runtimeImageDigest'] ??= digest;
+      if (container.name === CONTAINERS.executor) {
+        seen['runtimeImageDigest'] ??= digest;
+        // An executor of a pod has namespaces of its own and is bounded by its cgroup, always.
+        seen['isolation'] = 'container' satisfies Isolation;
+      }
     }
   }
   return seen;

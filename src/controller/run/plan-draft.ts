@@ -71,12 +71,7 @@ export class PlanDraft {
   }
 
   /** Sets a condition; the time of its transition changes only with its status. */
-  set(
-    type: RunConditionType,
-    status: RunCondition['status'],
-    reason: string,
-    message: string,
-  ): void {
+  set(type: RunConditionType, status: RunCondition['status'], reason: string, message: string): void {
     const before = this.#conditions.get(type);
     const kept = before?.status === status ? before.lastTransitionTime : this.#now;
     this.#conditions.set(type, {

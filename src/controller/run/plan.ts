@@ -47,7 +47,11 @@ function advance(
   }
   if (abort !== null && observation.suite === null) {
     if (observation.prepare?.state === 'active') {
-      draft.removals.push({ kind: 'job', name: runChildName(run.name, 'prepare'), uid: observation.prepare.uid });
+      draft.removals.push({
+        kind: 'job',
+        name: runChildName(run.name, 'prepare'),
+        uid: observation.prepare.uid,
+      });
     }
     draft.fail(abort.reason, abort.message);
     return;
@@ -73,7 +77,14 @@ function advance(
   summarise(observation.trials, declared, allEnded, draft);
   showCoLocation(observation, draft);
   draft.releaseClaim = mayReleaseClaim(observation);
-  draft.say({ provenance: { ...draft.status.provenance, ...observation.seen, operatorVersion: options.operatorVersion } });
+  draft.say({
+    provenance: {
+      ...draft.status.provenance,
+      ...observation.seen,
+      operatorVersion: options.operatorVersion,
+      operatorImage: options.operatorImage,
+    },
+  });
   sweep(observation, draft, options);
 
   const scoring = planRounds(observation, allEnded, draft, now);
@@ -102,7 +113,8 @@ function finish(
 }
 
 function setSuspended({ run }: RunObservation, draft: PlanDraft): void {
-  if (run.spec.suspend) draft.set('Suspended', 'True', 'Suspended', 'spec.suspend is true: no trial is started');
+  if (run.spec.suspend)
+    draft.set('Suspended', 'True', 'Suspended', 'spec.suspend is true: no trial is started');
   else if (draft.condition('Suspended') !== undefined) draft.set('Suspended', 'False', 'Resumed', '');
 }
 

@@ -1,14 +1,17 @@
 import { OPERATOR_VERSION } from '../../api/version.ts';
 import { InvalidInputError } from '../../api/errors.ts';
 import type { ReconcileContext, ReconcileResult } from '../../kube/controller.ts';
-import { isConflict, isInvalid, isNotFound, NotOurChildError, TerminalError } from '../../kube/errors.ts';
+import { isConflict, isNotFound, NotOurChildError, TerminalError } from '../../kube/errors.ts';
+import { keyOf } from '../../kube/object.ts';
 import { readRun } from '../cache.ts';
 import type { Claims } from '../claims.ts';
 import type { Deps } from '../deps.ts';
 import type { GatewayAccess } from '../gateway-access.ts';
 import { runtimeImage } from '../objects/context.ts';
 import { holds, isReadable, type RunView } from '../run-view.ts';
-import { RunWriter } from './apply.ts';
+import { hasEnded } from '../trial/transitions.ts';
+import { abortOf } from './abort.ts';
+import { ChildRefusedError, RunWriter } from './apply.ts';
 import type { MissingReference, RunObservation } from './observation.ts';
 import { observeCache } from './observe.ts';
 import { PlanDraft, type RunPlan } from './plan-draft.ts';
@@ -34,7 +37,10 @@ export function createRunReconciler(deps: RunDeps) {
   const written = new Map<string, { at: number; over: string }>();
   const uids = new Map<string, string>();
 
-  return async function reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | undefined> {
+  return async function reconcile(
+    key: string,
+    context: ReconcileContext,
+  ): Promise<ReconcileResult | undefined> {
     const { signal } = context;
     const object = deps.cache.runs.get(key);
     if (object === undefined || uids.get(key) !== object.metadata.uid) forget(key);
@@ -43,19 +49,22 @@ export function createRunReconciler(deps: RunDeps) {
     const run = readRun(object);
     if (!isReadable(run)) throw new TerminalError(`BenchmarkRun ${key} cannot be read: ${run.problem}`);
     const last = written.get(run.uid);
-    if (last?.over === object.metadata.resourceVersion) return { requeueAfterSeconds: CACHE_PATIENCE_SECONDS };
+    if (last?.over === object.metadata.resourceVersion)
+      return { requeueAfterSeconds: CACHE_PATIENCE_SECONDS };
 
     const now = deps.clock.date().getTime();
     const observation = await observe(run, signal);
     const plan = planRun(observation, {
       now,
       operatorVersion: OPERATOR_VERSION,
+      operatorImage: deps.config.operatorImage,
       runtimeImage: observation.invalid === null ? runtimeImage(run, deps.config) : '',
       preflight: deps.config.preflight,
       breaker: deps.config.breaker,
       failedPodsKept: deps.config.failedPodsKept,
       finalizerSeconds: deps.config.finalizerSeconds,
     });
+    if (abortOf(run, now, deps.config.breaker.failAfterSeconds) !== null) wakeOpenTrials(run, observation);
     try {
       await writer.apply(run, plan, observation.claim, signal);
       // The finalizer changes the run itself: its status is planned on the state that then comes.
@@ -69,6 +78,12 @@ export function createRunReconciler(deps: RunDeps) {
       return await fail(run, refusal.reason, refusal.message, now, context);
     }
   };
+
+  /** Trials see for themselves why they have to end; that they should look is all they are told. */
+  function wakeOpenTrials({ namespace }: RunView, { trials }: RunObservation): void {
+    const open = trials.filter(({ status }) => !hasEnded(status));
+    deps.wakeTrials(open.map(({ name }) => keyOf({ namespace, name })));
+  }
 
   function forget(key: string): void {
     const uid = uids.get(key);
@@ -112,7 +127,10 @@ export function createRunReconciler(deps: RunDeps) {
     if (await writer.writeStatus(run, plan, signal)) {
       written.set(run.uid, { at: now, over: run.object.metadata.resourceVersion });
       const { phase, progress, reason } = plan.status;
-      deps.log.info({ reconcileID: reconcileId, run: run.name, phase, progress, reason }, 'run status written');
+      deps.log.info(
+        { reconcileID: reconcileId, run: run.name, phase, progress, reason },
+        'run status written',
+      );
       for (const { type, reason: why, note } of plan.events) {
         deps.record(run.object, { type, reason: why, action: 'Reconcile', note });
       }
@@ -140,6 +158,6 @@ export function createRunReconciler(deps: RunDeps) {
 function refusalIn(thrown: unknown): { readonly reason: string; readonly message: string } | null {
   if (thrown instanceof InvalidInputError) return { reason: 'InvalidSpec', message: thrown.message };
   if (thrown instanceof NotOurChildError) return { reason: 'NameTaken', message: thrown.message };
-  if (isInvalid(thrown)) return { reason: 'InvalidSpec', message: thrown.message };
+  if (thrown instanceof ChildRefusedError) return { reason: 'InvalidSpec', message: thrown.message };
   return null;
 }

@@ -15,7 +15,9 @@ export function referencesOf(spec: BenchmarkRunSpec): Reference[] {
   return [
     ...modelReferences('spec.model', model),
     ...(supervision.enabled ? modelReferences('spec.supervision.supervisor', supervision.supervisor) : []),
-    ...(supervision.enabled ? modelReferences('spec.supervision.userSimulator', supervision.userSimulator) : []),
+    ...(supervision.enabled
+      ? modelReferences('spec.supervision.userSimulator', supervision.userSimulator)
+      : []),
     ...suiteReferences('spec.suite', spec.suite),
     ...(spec.scoring.suite === undefined ? [] : suiteReferences('spec.scoring.suite', spec.scoring.suite)),
     ...(artifacts.persistentVolumeClaim === undefined
@@ -30,7 +32,9 @@ function modelReferences(field: string, model: ModelSpec | undefined): Reference
     ...(apiKeySecretRef === undefined
       ? []
       : [{ kind: 'Secret' as const, ...apiKeySecretRef, field: `${field}.apiKeySecretRef` }]),
-    ...(cassette?.claim === undefined || cassette.mode === 'off' ? [] : [claim(`${field}.cassette.claim`, cassette.claim)]),
+    ...(cassette?.claim === undefined || cassette.mode === 'off'
+      ? []
+      : [claim(`${field}.cassette.claim`, cassette.claim)]),
   ];
 }
 
@@ -99,9 +103,8 @@ async function missingClass(
   signal: AbortSignal,
 ): Promise<MissingReference | null> {
   if (artifacts.persistentVolumeClaim !== undefined) return null;
-  const template = artifacts.volumeClaimTemplate?.['spec'] as
-    | { readonly storageClassName?: string; readonly volumeName?: string }
-    | undefined;
+  const template = artifacts.volumeClaimTemplate?.spec as
+    { readonly storageClassName?: string; readonly volumeName?: string } | undefined;
   const wanted = template?.storageClassName ?? defaultClass;
   // An empty class asks for a volume that somebody made by hand.
   if (wanted === '' || template?.volumeName !== undefined) return null;

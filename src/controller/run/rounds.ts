@@ -22,11 +22,16 @@ export type Scoring =
  * Plans score rounds: one at a time, when a batch waits or every trial has ended. A round that failed is made again, as
  * a new one, three times in all for every trial in it.
  */
-export function planRounds(observation: RunObservation, allEnded: boolean, draft: PlanDraft, now: number): Scoring {
+export function planRounds(
+  observation: RunObservation,
+  allEnded: boolean,
+  draft: PlanDraft,
+  now: number,
+): Scoring {
   const { run, rounds } = observation;
   const { revision, batchSize } = run.spec.scoring;
   const latest = rounds.at(-1);
-  if (latest !== undefined && latest.job === null) {
+  if (latest?.job === null) {
     draft.children.push({ kind: 'round', number: latest.number, list: latest.list });
     return { state: 'open' };
   }
@@ -100,6 +105,7 @@ function entryOf({ name, spec, status }: TrialView): Round['trials'][number] {
     attempt,
     digest: digest === '' ? null : digest,
     class: status.class,
+    execution: status.execution ?? 'error',
   };
 }
 

@@ -1,4 +1,5 @@
 import { runChildName } from '../../api/names.ts';
+import { claimAccess } from '../objects/claim.ts';
 import type { PlanDraft } from './plan-draft.ts';
 import type { MissingReference, ProbeFacts, RunObservation, RunPlanOptions } from './observation.ts';
 
@@ -20,10 +21,11 @@ export function checkReferences(observation: RunObservation, draft: PlanDraft, n
     draft.fail('InvalidSpec', invalid);
     return false;
   }
-  if (claim !== null && claim.accessModes.every((mode) => mode === 'ReadWriteOncePod')) {
-    const message = `claim ${claim.name} is ReadWriteOncePod, and several pods of a run need it; use ReadWriteOnce or ReadWriteMany`;
-    draft.set('SuiteFrozen', 'False', 'ReadWriteOncePod', message);
-    draft.fail('ReadWriteOncePod', message);
+  const refused = claim === null ? null : claimAccess(claim.accessModes).refused;
+  if (refused !== null) {
+    const message = `claim ${claim?.name ?? ''}: ${refused.message}. ${refused.remedy}`;
+    draft.set('SuiteFrozen', 'False', 'ClaimRefused', message);
+    draft.fail('ClaimRefused', message);
     return false;
   }
   if (missing.length === 0) return true;
@@ -69,20 +71,27 @@ export function setUpChildren(observation: RunObservation, draft: PlanDraft): bo
 }
 
 /** Only one node can mount the claim at a time: every pod of the run is bound to the others' node. */
-export function isCoLocated(claim: Pick<NonNullable<RunObservation['claim']>, 'accessModes'> | null): boolean {
-  return claim !== null && !claim.accessModes.includes('ReadWriteMany');
+export function isCoLocated(claim: { readonly accessModes: readonly string[] } | null): boolean {
+  if (claim === null) return false;
+  const access = claimAccess(claim.accessModes);
+  return access.refused === null && access.coLocate;
 }
 
 /**
  * Whether the runtime's image runs and the model answers. That it did is remembered by the image's digest in
  * provenance, so that the probe's pod need not stay.
  */
-export function probeRuntime(observation: RunObservation, draft: PlanDraft, options: RunPlanOptions): boolean {
-  const { run, probe, trials, needsGateway, gateway } = observation;
+export function probeRuntime(
+  observation: RunObservation,
+  draft: PlanDraft,
+  options: RunPlanOptions,
+): boolean {
+  const { run, probe, needsGateway, gateway } = observation;
   const { preflight, runtimeImage } = options;
   const known = draft.status.provenance?.['runtimeImageDigest'] !== undefined;
-  if (known || !preflight.enabled || trials.length > 0) {
-    if (probe !== null && known) draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
+  if (known || !preflight.enabled) {
+    if (probe !== null && known)
+      draft.removals.push({ kind: 'pod', name: runChildName(run.name, 'probe'), uid: probe.uid });
     return true;
   }
   if (probe === null) {
@@ -164,7 +173,8 @@ export function freezeSuite(observation: RunObservation, draft: PlanDraft, now: 
     case 'active': {
       const deadline = prepare.createdAt + PREPARE_PATIENCE_MS;
       draft.set('SuiteFrozen', 'False', 'Freezing', prepare.said || 'the suite is being read and frozen');
-      if (now >= deadline) draft.fail('PrepareDeadline', prepare.said || 'freezing the suite did not end in time');
+      if (now >= deadline)
+        draft.fail('PrepareDeadline', prepare.said || 'freezing the suite did not end in time');
       else draft.wakeAt(deadline);
       return false;
     }

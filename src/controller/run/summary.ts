@@ -1,8 +1,15 @@
 import type { RunPhase, RunStatus } from '../../api/run-status.ts';
+import type { Outcome } from '../../api/vocabulary.ts';
 import { rowStatus } from '../../scoring/aggregate/row-status.ts';
 import { hasEnded } from '../trial/transitions.ts';
 import type { TrialView } from './observation.ts';
 import type { PlanDraft } from './plan-draft.ts';
+
+const FAILED: ReadonlySet<Outcome | null> = new Set([
+  'threshold_miss',
+  'safety_failure',
+  'execution_failure',
+]);
 
 /** Trials by phase, outcome and class; recomputed at each look, never incremented. */
 export function countTrials(trials: readonly TrialView[]): NonNullable<RunStatus['counts']> {
@@ -11,6 +18,8 @@ export function countTrials(trials: readonly TrialView[]): NonNullable<RunStatus
     byPhase: tally(trials.map(({ status }) => status.phase)),
     byOutcome: tally(trials.map(({ status }) => status.outcome)),
     byClass: tally(trials.map(({ status }) => status.class)),
+    passed: trials.filter(({ status }) => status.outcome === 'pass').length,
+    failed: trials.filter(({ status }) => FAILED.has(status.outcome)).length,
   };
 }
 
@@ -21,7 +30,12 @@ function tally(words: readonly (string | null)[]): Record<string, number> {
 }
 
 /** Counts and progress of a run, and whether what its attempts left was kept. */
-export function summarise(trials: readonly TrialView[], declared: number, allEnded: boolean, draft: PlanDraft): void {
+export function summarise(
+  trials: readonly TrialView[],
+  declared: number,
+  allEnded: boolean,
+  draft: PlanDraft,
+): void {
   const ended = trials.filter(({ status }) => hasEnded(status)).length;
   draft.say({ counts: countTrials(trials), progress: `${ended}/${declared}` });
   draft.set(
@@ -54,7 +68,7 @@ export function rowStatusOf(trials: readonly TrialView[]) {
     trials.flatMap(({ status }) => {
       if (status.outcome === null) return [];
       const attempt = status.attempts.find(({ number }) => number === status.decidedBy);
-      return [{ outcome: status.outcome, rerun: attempt?.rerunRevision != null }];
+      return [{ outcome: status.outcome, rerun: typeof attempt?.rerunRevision === 'number' }];
     }),
   );
 }

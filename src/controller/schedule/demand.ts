@@ -44,7 +44,8 @@ export interface DemandOf {
 export function demandOf(facts: RunForSchedule, options: DemandOptions): DemandOf {
   const { run, trials } = facts;
   const live = trials.reduce(
-    (sum, { pods, unsettled }) => sum + pods.filter(isLive).length + (unsettled && !pods.some(isLive) ? 1 : 0),
+    (sum, { pods, unsettled }) =>
+      sum + pods.filter(isLive).length + (unsettled && !pods.some(isLive) ? 1 : 0),
     0,
   );
   const base = { runUid: run.uid, createdAt: Date.parse(run.createdAt), live };
@@ -89,7 +90,10 @@ export function demandOf(facts: RunForSchedule, options: DemandOptions): DemandO
 }
 
 /** Whether a run has come so far that trials may start, and nothing holds it. */
-export function mayStart(run: RunView, options: Pick<DemandOptions, 'now' | 'failAfterSeconds' | 'preflight'>): boolean {
+export function mayStart(
+  run: RunView,
+  options: Pick<DemandOptions, 'now' | 'failAfterSeconds' | 'preflight'>,
+): boolean {
   return (
     holds(run, 'SuiteFrozen') &&
     run.object.metadata.finalizers?.includes(RUN_FINALIZER) === true &&
@@ -106,7 +110,8 @@ export function mayStart(run: RunView, options: Pick<DemandOptions, 'now' | 'fai
 function isStartable({ status, pods, unsettled, scenarioId }: TrialFacts, facts: RunForSchedule): boolean {
   if (hasEnded(status) || openAttempt(status) !== undefined || unsettled) return false;
   // A live pod of an earlier attempt, or one that is not written down yet: two must never overlap.
-  if (pods.some((pod) => isLive(pod) || !status.attempts.some(({ podUID }) => podUID === pod.uid))) return false;
+  if (pods.some((pod) => isLive(pod) || !status.attempts.some(({ podUID }) => podUID === pod.uid)))
+    return false;
   const scenario = facts.suite === null ? undefined : scenarioOf(facts.suite, scenarioId);
   return scenario !== undefined && missingSurfaces(scenario.surfaces, facts.surfaces).length === 0;
 }

@@ -70,7 +70,9 @@ export function createScheduler(deps: SchedulerDeps) {
     const again = await eachBounded(starts, CONCURRENCY, (start) => startAttempt(start, context));
     if (again.some((outcome) => outcome === 'again')) return { requeueAfterSeconds: 1 };
     if (starts.length > 0) return { requeueAfterSeconds: PAUSE_SECONDS };
-    return wakeAt === null ? undefined : { requeueAfterSeconds: Math.max(PAUSE_SECONDS, (wakeAt - now) / 1000) };
+    return wakeAt === null
+      ? undefined
+      : { requeueAfterSeconds: Math.max(PAUSE_SECONDS, (wakeAt - now) / 1000) };
   };
 
   function factsOfTrial(trial: TrialObject): TrialFacts {

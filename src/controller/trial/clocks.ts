@@ -67,7 +67,9 @@ export function standing(pod: PodFacts, timeouts: ResolvedTimeouts, event: PodEv
   if (scheduling.state !== 'scheduled') {
     return {
       stage: 'queued',
-      waitsFor: [QUEUED_REASON[scheduling.state], scheduling.message].filter((text) => text !== '').join(': '),
+      waitsFor: [QUEUED_REASON[scheduling.state], scheduling.message]
+        .filter((text) => text !== '')
+        .join(': '),
       since: pod.createdAt,
       deadline: pod.createdAt + timeouts.queued * 1000,
       obstacle: null,

@@ -2,15 +2,16 @@ import { HARNESS_REPORT_VERSION, harnessReportSchema, type HarnessReport } from 
 import type { PodFacts } from './pod-facts.ts';
 
 /** What a harness's termination message came to. Without a report, `why` says what was wrong with it. */
-export type ReadReport =
-  | { readonly report: HarnessReport }
-  | { readonly report: null; readonly why: string };
+export type ReadReport = { readonly report: HarnessReport } | { readonly report: null; readonly why: string };
 
 /**
  * Reads the termination message of an ended harness. A message that is missing, cut off, of another version or of
  * another attempt is no report: the attempt is then judged by its pod alone.
  */
-export function readHarnessReport(trial: string, pod: Pick<PodFacts, 'uid' | 'attempt' | 'harness'>): ReadReport {
+export function readHarnessReport(
+  trial: string,
+  pod: Pick<PodFacts, 'uid' | 'attempt' | 'harness'>,
+): ReadReport {
   const { harness } = pod;
   if (harness.state !== 'terminated') return { report: null, why: 'the harness has not ended' };
   if (harness.message === '') return { report: null, why: 'the harness left no termination message' };

@@ -143,7 +143,7 @@ function leftovers(
   return pods.flatMap((pod) => {
     if (pod === current) return [];
     const attempt = status.attempts.find(({ podUID }) => podUID === pod.uid);
-    const kept = attempt?.endedAt != null && attempt.class !== null && !isLive(pod);
+    const kept = typeof attempt?.endedAt === 'string' && attempt.class !== null && !isLive(pod);
     return kept ? [] : deletion(pod, options);
   });
 }
@@ -221,7 +221,8 @@ function endAttempt(
   known: Partial<AttemptCircumstances> & { readonly waitsFor?: string },
   { now, random }: PlanOptions,
 ): TrialPlan {
-  const read = pod === null ? { report: null, why: 'the pod is gone' } : readHarnessReport(observation.name, pod);
+  const read =
+    pod === null ? { report: null, why: 'the pod is gone' } : readHarnessReport(observation.name, pod);
   const { report } = read;
   const interrupted = report?.result?.killReason === 'interrupted';
   // The kubelet, or we, ended it for a bound that the harness did not keep: there is no result to go by.
@@ -264,7 +265,9 @@ function endAttempt(
 
 function isOverdue(pod: PodFacts, run: RunFacts, now: number): boolean {
   const stand = standing(pod, run.timeouts, null);
-  return pod.reason === 'DeadlineExceeded' || (stand.stage === 'running' && (endOf(pod) ?? now) >= stand.deadline);
+  return (
+    pod.reason === 'DeadlineExceeded' || (stand.stage === 'running' && (endOf(pod) ?? now) >= stand.deadline)
+  );
 }
 
 function endOf(pod: PodFacts | null): number | null {
@@ -281,7 +284,7 @@ function detailOf(
   pod: PodFacts | null,
 ): string | null {
   if (reason === null) return null;
-  if (read.report?.result != null) return reason;
+  if (read.report !== null && read.report.result !== null) return reason;
   const said =
     waitsFor ??
     (fault === null ? undefined : `${fault.reason}: ${fault.message}`) ??

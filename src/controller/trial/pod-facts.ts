@@ -117,6 +117,7 @@ function phaseOf(phase: string | undefined): PodFacts['phase'] {
     case 'Failed':
     case 'Unknown':
       return phase;
+    case undefined:
     default:
       return 'Pending';
   }

@@ -29,7 +29,7 @@ export function podSignals(pod: PodFacts | null, circumstances: AttemptCircumsta
     ...(executor === undefined ? {} : { executorTerminated: executor }),
     ...(pod?.reason === 'Evicted' ? { evicted: { ownLimit: pod.disruption === null } } : {}),
     // Who ends a pod takes it away, with or without a condition: such attempts have a bound, unlike those on one machine.
-    disrupted: pod?.disruption != null || (interrupted && !cancelled),
+    disrupted: (pod?.disruption ?? null) !== null || (interrupted && !cancelled),
     activeDeadline: bound === 'active' || pod?.reason === 'DeadlineExceeded',
     queuedDeadline: bound === 'queued',
     startDeadline: bound === 'start',

@@ -23,7 +23,10 @@ const ASK_EVENTS_MS = 15_000;
 export function createTrialReconciler(deps: Deps) {
   const asked = new Map<string, { readonly at: number; readonly event: PodEvent | null }>();
 
-  return async function reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult | undefined> {
+  return async function reconcile(
+    key: string,
+    context: ReconcileContext,
+  ): Promise<ReconcileResult | undefined> {
     const { cache, memory } = deps;
     const trial = cache.trials.get(key);
     if (trial === undefined) {
@@ -74,8 +77,7 @@ export function createTrialReconciler(deps: Deps) {
     const abort = abortOf(run, now, deps.config.breaker.failAfterSeconds);
     return {
       retry: run.spec.retry,
-      timeouts:
-        statusOf(trial).timeouts ?? timeoutsOf(run, suiteOf(deps.cache, run), trial.spec.scenarioId),
+      timeouts: statusOf(trial).timeouts ?? timeoutsOf(run, suiteOf(deps.cache, run), trial.spec.scenarioId),
       abort: abort?.reason ?? null,
       gatewayDown: conditionOf(run, 'GatewayReady')?.status === 'False',
     };

@@ -74,14 +74,15 @@ export function ended(
   { report, classification, endedAt }: AttemptEnd,
 ): TrialStatus {
   const result = report?.result ?? null;
+  const kept = result?.artifacts ?? null;
   const artifacts =
-    result?.artifacts == null
+    result === null || kept === null
       ? null
       : {
           path: runLayout('').trial(trial).attempt(number).root,
           digest: result.manifestDigest ?? '',
-          files: result.artifacts.files,
-          bytes: result.artifacts.bytes,
+          files: kept.files,
+          bytes: kept.bytes,
           collected: result.collected,
         };
   return {

@@ -40,7 +40,7 @@ export interface ScriptRunner {
  */
 export async function createScriptRunner(layout: SuiteLayout, root: string): Promise<ScriptRunner> {
   const program = join(root, PROGRAM_NAME);
-  await writeFile(program, await scriptedProgram());
+  for (const { name, content } of await scriptedProgram()) await writeFile(join(root, name), content);
   return {
     run: async (scenarioId, behaviour, steps, signal) => {
       const scenario = await readPublicScenario(layout, scenarioId);
@@ -65,6 +65,7 @@ export async function createScriptRunner(layout: SuiteLayout, root: string): Pro
         workspace,
         session,
         placeholder: PLACEHOLDER,
+        model: null,
         config: scriptedConfigSchema.parse({}),
       };
       const turn: AgentTurn = {

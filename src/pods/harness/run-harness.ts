@@ -11,6 +11,7 @@ import { artifactsOf } from '../../attempt/artifacts-of.ts';
 import { runAttempt } from '../../attempt/run-attempt.ts';
 import { runtimeVersionOf } from '../../attempt/run-facts.ts';
 import { readJsonRecord } from '../../files/durable.ts';
+import { startAttemptEndpoint, type AttemptEndpoint } from '../../gateway/attempt-endpoint.ts';
 import { adapterFor } from '../../runtimes/registry.ts';
 import { mountsOf, type Mounts } from '../mounts.ts';
 import { readRequest, requiredVariable, type Environment } from '../request.ts';
@@ -51,7 +52,9 @@ export async function runHarness({ env, sigterm }: HarnessWorld): Promise<boolea
     const mounts = mountsOf(env);
     const port = Number(env[ENV.SHIM_PORT] ?? PORTS.shim);
     const executor = await openPodExecutor({ mounts, limits: request.limits, port });
+    let endpoint: AttemptEndpoint | null = null;
     try {
+      endpoint = await modelEndpoint(request, env);
       const attemptDir = trialLayout(mounts.trial).attempt(attempt).root;
       const runtime = runtimeSpecSchema.parse(request.runtime);
       const adapter = adapterFor(runtime.id);
@@ -65,7 +68,8 @@ export async function runHarness({ env, sigterm }: HarnessWorld): Promise<boolea
           attemptDir,
           adapter,
           runtime: { ...runtime, id: adapter.id },
-          modelEndpoint: null,
+          modelEndpoint: endpoint?.url ?? null,
+          ...(endpoint === null ? {} : { modelAccess: endpoint }),
           modelId: request.modelId,
           scriptedDir: adapter.id === 'scripted' ? mounts.scripted : null,
           timeouts: request.timeouts,
@@ -78,6 +82,7 @@ export async function runHarness({ env, sigterm }: HarnessWorld): Promise<boolea
       );
       return report.done(result, await yieldOf(mounts, attemptDir));
     } finally {
+      await endpoint?.close();
       executor.close();
     }
   } catch (error) {
@@ -87,6 +92,18 @@ export async function runHarness({ env, sigterm }: HarnessWorld): Promise<boolea
     clearTimeout(graceTimer);
     sigterm.removeEventListener('abort', onSigterm);
   }
+}
+
+/**
+ * Where the agent finds its model: on the pod's loopback device, at the same address in every pod, without a
+ * credential. Null where the run has no model.
+ */
+async function modelEndpoint(request: HarnessRequest, env: Environment): Promise<AttemptEndpoint | null> {
+  const { gatewayUrl } = request;
+  if (gatewayUrl === null) return null;
+  const port = Number(env[ENV.MODEL_PORT] ?? PORTS.model);
+  const token = requiredVariable(env, ENV.GATEWAY_TOKEN);
+  return await startAttemptEndpoint({ port, gatewayUrl, token });
 }
 
 async function publicScenario(mounts: Mounts, { scenarioId }: HarnessRequest) {

@@ -12,8 +12,8 @@ import { readScriptedSession, TOOL_MAP } from './session.ts';
 const VERSION = '1.0.0';
 
 /**
- * The runtime without a model: an agent that does what a script of the suite says, or misbehaves in a way that
- * is asked for. It is how a suite, a machine and this project are tested (docs/reference/scripted.md).
+ * An agent that decides nothing: it does what a script of the suite says, or misbehaves in a way that is asked for.
+ * Where the run has a model it asks it once a turn, and does not do what it answers. It is how a suite, a machine and this project are tested (docs/reference/scripted.md).
  */
 export const scriptedAdapter: RuntimeAdapter = {
   id: 'scripted',
@@ -84,9 +84,17 @@ async function prepare(context: AttemptContext): Promise<readonly TurnFile[]> {
     session: sessionFile(paths),
     placeholder: PLACEHOLDER,
     config: scriptedConfigSchema.parse(runtime.config),
+    model:
+      context.modelEndpoint === null || context.modelId === null
+        ? null
+        : { url: context.modelEndpoint, id: context.modelId },
   };
   return [
-    { path: programFile(paths), mode: 0o644, content: await scriptedProgram() },
+    ...(await scriptedProgram()).map(({ name, content }) => ({
+      path: join(paths.program, name),
+      mode: 0o644,
+      content,
+    })),
     { path: planFile(paths), mode: 0o644, content: JSON.stringify(plan) },
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * The scripted agent: a program of its own that executes a script instead of asking a model. It is staged as one
- * file (types stripped), so it imports nothing at run time but Node.js itself, and runs on every Node.js from 20.
+ * The scripted agent: a program of its own that executes a script instead of what a model answers. It is staged with
+ * its types stripped, so it imports nothing at run time but Node.js and what is staged beside it (program.ts), and
+ * runs on every Node.js from 20.
  *
  *     node agent.mjs <plan.json> <turn.json>
  *
@@ -15,6 +16,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScriptStep } from '../../api/scenario.ts';
 import type { Behaviour } from '../../api/vocabulary.ts';
+import { callModel } from './model-call.ts';
 import type { AgentPlan, AgentTurn } from './plan.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -380,6 +382,32 @@ const BEHAVE = {
   provider429: refusedAtFirst,
 } satisfies Record<Behaviour, (agent: Agent) => Promise<Ending>>;
 
+/** Behaviours that ask no model: one says nothing to anybody, the other plays its provider's refusals itself. */
+const ASKS_NO_MODEL: readonly Behaviour[] = ['silent', 'provider429'];
+
+/** Asks the run's model what to do, as an agent does, and tries again where that may help. @returns how the turn ends when it never answered */
+async function askModel(agent: Agent, message: string): Promise<Ending | null> {
+  const { model, config, behaviour } = agent.plan;
+  if (model === null || ASKS_NO_MODEL.includes(behaviour)) return null;
+  const { retries, backoffMs, mostSeconds } = config.model;
+  for (let attempt = 0; ; attempt += 1) {
+    const said = await callModel(model, message);
+    if ('answer' in said) {
+      agent.session.append({ type: 'model_answer', answer: said.answer.slice(0, MAX_OUTPUT_BYTES) });
+      return null;
+    }
+    const { error, status, passing, retryAfterMs } = said;
+    const final = !passing || attempt >= retries;
+    agent.session.append({ type: 'provider_error', error, status, final, message: said.message });
+    if (final) {
+      agent.say(agent.plan.placeholder);
+      agent.stop('error');
+      return { exitCode: 1, stopReason: 'error', error: { kind: error, message: said.message } };
+    }
+    await sleep(Math.min(mostSeconds * 1000, retryAfterMs ?? backoffMs * 2 ** attempt));
+  }
+}
+
 function isFull(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
@@ -419,7 +447,7 @@ async function main(): Promise<never> {
     session.append({ type: 'session', version: 1, sessionId: plan.sessionId });
     session.append({ type: 'user', text: turn.message });
   }
-  const ending = await BEHAVE[plan.behaviour](agent);
+  const ending = (await askModel(agent, turn.message)) ?? (await BEHAVE[plan.behaviour](agent));
   process.stdout.on('error', () => undefined);
   await new Promise((done) => process.stdout.write(envelope(agent, ending), done));
   process.exit(ending.exitCode);

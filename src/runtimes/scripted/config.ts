@@ -45,6 +45,17 @@ export const scriptedConfigSchema = z.strictObject({
       chunkMiB: z.int().min(1).max(64).default(4),
     })
     .prefault({}),
+  /** How the agent asks the run's model, where there is one. */
+  model: z
+    .strictObject({
+      /** Further tries after a refusal that may pass (429, 5xx, no connection). */
+      retries: z.int().min(0).max(20).default(3),
+      /** First pause; it doubles. Retry-After stands over it. */
+      backoffMs: z.int().min(0).max(60_000).default(200),
+      /** Longest pause, whatever Retry-After says. */
+      mostSeconds: z.number().positive().max(600).default(10),
+    })
+    .prefault({}),
   provider429: z
     .strictObject({
       /** The first so many attempts of a trial are refused. */

@@ -19,6 +19,8 @@ export interface AgentPlan {
   /** What the agent says when no model answered. */
   readonly placeholder: string;
   readonly config: ScriptedConfig;
+  /** The model to ask once a turn; null where the run has none. `url` is the model endpoint's, without /v1. */
+  readonly model: { readonly url: string; readonly id: string } | null;
 }
 
 /** What it is told each turn. */

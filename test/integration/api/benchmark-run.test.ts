@@ -216,6 +216,24 @@ describe('a BenchmarkRun that exists', () => {
     expect(body.message).toContain(frozenMessage(field));
   });
 
+  it.each([
+    ['runtime', { config: { a: { b: [2] } } }],
+    ['runtime', { config: { c: 1 } }],
+    ['runtime', { podTemplate: { affinity: { x: { y: 2 } } } }],
+    ['model', { parameters: { n: { b: 2 } } }],
+    ['network', { rules: [{ ports: [{ port: 1, o: { p: 2 } }] }] }],
+  ])('keeps what is in %s, also where the fields are those of another program: %j', async (field, change) => {
+    const path = await existing({
+      runtime: { id: 'openclaw', config: { a: { b: [1] } }, podTemplate: { affinity: { x: { y: 1 } } } },
+      model: { ...model, parameters: { n: { b: 1 } } },
+      network: { egress: 'Rules', rules: [{ ports: [{ port: 1, o: { p: 1 } }] }] },
+    });
+    const { status, body } = await api.merge(path, { spec: { [field]: change } });
+    expect(status).toBe(422);
+    expect(body.message).toContain(frozenMessage(field));
+    expect((await api.merge(path, { spec: { parallelism: 9 } })).status).toBe(200);
+  });
+
   it('keeps an optional field that it has', async () => {
     const path = await existing(agent);
     const { status, body } = await api.merge(path, { spec: { runtime: { id: 'scripted' }, model: null } });
@@ -312,7 +330,9 @@ describe('an unknown field', () => {
 describe('examples', async () => {
   const files = (await readdir(EXAMPLES)).filter((file) => file.endsWith('.yaml'));
   it.each(files)('%s applies as it is', async (file) => {
-    const body = parse(await readFile(join(EXAMPLES, file), 'utf8')) as { metadata: { name: string } };
+    const body = parse(await readFile(join(EXAMPLES, file), 'utf8'), { version: '1.1' }) as {
+      metadata: { name: string };
+    };
     const answer = await api.call(
       'PATCH',
       `${RUNS}/${body.metadata.name}?fieldManager=test&fieldValidation=Strict`,
@@ -351,6 +371,7 @@ describe('the status of a BenchmarkRun', () => {
           byPhase: { Scored: 3 },
           byOutcome: { pass: 2, threshold_miss: 1 },
           byClass: {},
+          passed: 2,
           failed: 1,
         },
         scores: {

@@ -115,7 +115,10 @@ describe('reasons to end a turn', () => {
 
   it('a turn is lengthened by the time the gateway held its calls, and by no more', async () => {
     const { result } = await bench.run(busy, {
-      request: { timeouts: quickTimeouts({ turn: 1 }), heldMs: heldFor(1500) },
+      request: {
+        timeouts: quickTimeouts({ turn: 1 }),
+        modelAccess: { heldMs: heldFor(1500), calls: () => [], accounted: () => Promise.resolve([]) },
+      },
     });
     expect(result.killReason).toBe('turn_deadline');
     expect(result.runtimeMs).toBeGreaterThanOrEqual(2400);

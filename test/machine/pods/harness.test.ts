@@ -5,14 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptResultSchema } from '../../../src/api/attempt.ts';
+import { modelSpecSchema } from '../../../src/api/benchmark-run.ts';
 import { classifyAttempt } from '../../../src/attempt/failure-class.ts';
+import { startGateway } from '../../../src/gateway/server.ts';
+import { mintToken } from '../../../src/gateway/token.ts';
 import { verifyManifest } from '../../../src/artifacts/manifest.ts';
 import { freezeSuite } from '../../../src/suite/freeze.ts';
 import { loadSuite } from '../../../src/suite/load.ts';
 import { selectScenarios } from '../../../src/suite/select.ts';
 import { writeSmallSuite } from '../../support/small-suite.ts';
 import { expectStill, readJson, until } from '../attempt/support.ts';
-import { MEMORY_BOUND_HERE, PodHere, type PodOptions } from './pod-here.ts';
+import { freePort, MEMORY_BOUND_HERE, PodHere, type PodOptions } from './pod-here.ts';
 
 let folder: string;
 let suite: string;
@@ -45,6 +48,50 @@ describe('the harness and the shim of a pod', { timeout: 60_000 }, () => {
     expect(await readFile(join(here.attemptDir, 'workspace/answer.txt'), 'utf8')).toBe('word-s1\n');
     const stored = attemptResultSchema.parse(readJson(join(here.attemptDir, 'result.json')));
     expect(stored).toMatchObject({ podUID: 'pod-uid', manifestDigest: result.manifestDigest });
+  });
+
+  it('carry the agent to its model, and believe only what they saw of its provider', async () => {
+    const secret = 'a secret of this run, long enough';
+    const exp = Math.ceil(Date.now() / 1000) + 600;
+    const gateway = await startGateway({
+      model: modelSpecSchema.parse({
+        id: 'm',
+        api: 'scripted',
+        parameters: { scripted: { respond: { status: 429, retryAfterSeconds: 0, attempts: 1 } } },
+      }),
+      secret,
+      apiKey: null,
+      journalDir: await mkdtemp(join(folder, 'gateway-')),
+      host: '127.0.0.1',
+      ports: { model: 0, control: null, metrics: null, health: null },
+      onNote: () => undefined,
+      onFault: () => undefined,
+    });
+    const url = `http://127.0.0.1:${gateway.ports.model}`;
+    try {
+      const classes: (string | null)[] = [];
+      for (const attempt of [1, 2]) {
+        const claims = {
+          trial: 'a-trial',
+          attempt,
+          podName: `a-trial-${attempt}`,
+          role: 'agent',
+          exp,
+        } as const;
+        const token = mintToken(secret, claims);
+        await using here = await pod({ attempt, gateway: { url, token } });
+        const { code, report, stderr } = await here.run();
+        expect(code, stderr).toBe(0);
+        classes.push(report.result === null ? 'none' : classifyAttempt({ result: report.result }).reason);
+        const calls = await readFile(join(here.attemptDir, 'model-calls.jsonl'), 'utf8');
+        expect(calls.trim().split('\n')).toHaveLength(attempt === 1 ? 4 : 1);
+        for (const name of ['native/session.jsonl', 'result.json', 'model-calls.jsonl'])
+          expect(await readFile(join(here.attemptDir, name), 'utf8')).not.toContain(token);
+      }
+      expect(classes).toEqual(['ProviderRateLimit', null]);
+    } finally {
+      await gateway.drain(0);
+    }
   });
 
   it('end a hanging agent by its clock', async () => {
@@ -170,6 +217,48 @@ describe('the harness and the shim of a pod', { timeout: 60_000 }, () => {
       fault: { reason: 'AttemptTaken' },
     });
     expect(readJson(join(first.attemptDir, 'result.json'))).toMatchObject({ podUID: 'pod-uid' });
+  });
+
+  it("carry the agent's model calls to the run's gateway, with a token that the agent never sees", async () => {
+    const gateway = await startGateway({
+      model: modelSpecSchema.parse({ id: 'a-model', api: 'scripted' }),
+      secret: 'a-secret-of-the-run',
+      apiKey: null,
+      journalDir: join(folder, 'gateway'),
+      host: '127.0.0.1',
+      ports: { model: 0, control: 0, metrics: 0, health: null },
+      onNote: () => undefined,
+      onFault: () => undefined,
+    });
+    try {
+      const token = mintToken('a-secret-of-the-run', {
+        trial: 'a-trial',
+        attempt: 1,
+        podName: 'a-trial-1',
+        role: 'agent',
+        exp: Math.ceil(Date.now() / 1000) + 600,
+      });
+      await using here = await pod({
+        request: { modelId: 'a-model', gatewayUrl: `http://127.0.0.1:${gateway.ports.model}` },
+      });
+      here.startExecutor();
+      const { code, stderr } = await here.startHarness({
+        CLAWBENCH_GATEWAY_TOKEN: token,
+        CLAWBENCH_MODEL_PORT: String(await freePort()),
+      }).ended;
+      expect(code, stderr).toBe(0);
+      const { result } = here.report();
+      if (result === null) throw new Error('no result');
+      expect(classifyAttempt({ result })).toMatchObject({ class: null });
+      const calls = (await readFile(join(here.attemptDir, 'model-calls.jsonl'), 'utf8')).trim().split('\n');
+      expect(calls.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { trial: 'a-trial', attempt: 1, role: 'agent', ordinal: 1, end: 'answered', error: null },
+      ]);
+      expect(readJson(join(here.attemptDir, 'usage.json'))).toMatchObject({ source: 'gateway' });
+      expect(readFileSync(join(here.mount('state'), 'plan.json'), 'utf8')).not.toContain(token);
+    } finally {
+      await gateway.drain(0);
+    }
   });
 
   it('say what is wrong with a request', async () => {

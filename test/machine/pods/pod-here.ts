@@ -29,16 +29,20 @@ export interface PodOptions {
   readonly limits?: Partial<HarnessRequest['limits']>;
   readonly trial?: string;
   readonly attempt?: number;
+  /** The run's gateway, and the attempt's token for it. */
+  readonly gateway?: { readonly url: string; readonly token: string };
   /** Folder of the trial on the volume; one of this pod's own where absent. */
   readonly trialDir?: string;
   /** Name that the pod's UID is made of. */
   readonly podUID?: string;
+  readonly request?: Partial<HarnessRequest>;
   /** Memory limit of the executor's container. */
   readonly memoryBytes?: number;
 }
 
 /** Whether a container's memory can be bounded here. */
-export const MEMORY_BOUND_HERE = isRoot && findCgroupParents('clawbench-pod-probe')?.memory != null;
+export const MEMORY_BOUND_HERE =
+  isRoot && (findCgroupParents('clawbench-pod-probe')?.memory ?? null) !== null;
 
 let number = 0;
 
@@ -66,6 +70,8 @@ export class PodHere implements AsyncDisposable {
       [ENV.POD_UID]: options.podUID ?? 'pod-uid',
       [ENV.MOUNT_ROOT]: root,
       [ENV.SHIM_PORT]: String(port),
+      [ENV.MODEL_PORT]: '0',
+      ...(options.gateway === undefined ? {} : { [ENV.GATEWAY_TOKEN]: options.gateway.token }),
       [ENV.TERMINATION_LOG]: join(root, 'termination-log'),
     };
   }
@@ -185,15 +191,16 @@ export function requestOf(options: PodOptions): HarnessRequest {
     attempt: options.attempt ?? 1,
     scenarioId: options.scenarioId,
     runtime: { ...runtime },
-    modelId: null,
-    gatewayUrl: null,
+    modelId: options.gateway === undefined ? null : 'm',
+    gatewayUrl: options.gateway?.url ?? null,
     timeouts: quickTimeouts(options.timeouts),
     limits: { memoryBytes: null, pids: null, diskBytes: null, ...options.limits },
     runtimeImage: 'scripted',
+    ...options.request,
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

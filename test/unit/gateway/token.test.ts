@@ -35,7 +35,7 @@ describe('tokens of the gateway', () => {
 
   it('is refused with any one character changed', () => {
     const position = fc.nat({ max: token.length - 1 });
-    const character = fc.constantFrom(...'ABCabc012-_.=');
+    const character = fc.constantFrom('A', 'B', 'a', 'z', '0', '9', '-', '_', '.', '=');
     fc.assert(
       fc.property(position, character, (at, other) => {
         fc.pre(token[at] !== other);

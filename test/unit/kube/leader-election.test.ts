@@ -19,7 +19,7 @@ interface Candidate {
   /** Times at which work began and was told to end. */
   readonly log: string[];
   /** What happens to its requests. */
-  network: 'up' | 'refused' | 'hangs';
+  network: 'up' | 'refused' | 'hangs' | 'answers late';
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** Candidates for one lease, all on one clock, each with a network of its own to the server. */
-async function election() {
+function election() {
   const api = new ModelApi();
   let onTheWay = 0;
   const clock = new FakeClock(async () => {
@@ -53,7 +53,18 @@ async function election() {
     const server = await LoopbackServer.start((request, response) => {
       if (candidate.network === 'up') api.answer(request, response);
       else if (candidate.network === 'refused') sendStatus(response, 500, 'InternalError');
-      else {
+      else if (candidate.network === 'answers late') {
+        const end = response.end.bind(response);
+        onTheWay -= 1;
+        // Carried out at once; only the answer is late.
+        response.end = ((text: string) => {
+          void clock.sleep(request.method === 'PUT' ? 4000 : 0).then(() => {
+            onTheWay += 1;
+            end(text);
+          });
+        }) as unknown as typeof response.end;
+        api.answer(request, response);
+      } else {
         hung.add(response);
         onTheWay -= 1;
         response.on('close', () => (onTheWay += 1));
@@ -116,7 +127,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
 
 describe('leader election', () => {
   it('writes a Lease as the API wants it, times with six digits', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     await join('a');
     await clock.advance(0);
     expect(lease()?.spec).toMatchObject({
@@ -128,7 +139,7 @@ describe('leader election', () => {
   });
 
   it('lets one lead while it renews, however long', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(0);
     const b = await join('b');
@@ -138,7 +149,7 @@ describe('leader election', () => {
   });
 
   it('gives the lease back on a stop, after its work has ended, so that the next leads within a retry', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     const a = await join('a', async (signal) => {
       await untilAborted(signal);
       await clock.sleep(3000);
@@ -158,7 +169,7 @@ describe('leader election', () => {
   it.each(['refused', 'hangs'] as const)(
     'stops a leader whose requests are %s before another can lead, and another leads',
     async (network) => {
-      const { clock, join } = await election();
+      const { clock, join } = election();
       const a = await join('a');
       await clock.advance(0);
       const b = await join('b');
@@ -176,7 +187,7 @@ describe('leader election', () => {
   );
 
   it('survives a failure shorter than the renew deadline', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(4000);
     a.network = 'refused';
@@ -188,7 +199,7 @@ describe('leader election', () => {
   });
 
   it('fences the writes of a process that was frozen, before any timer of it has run', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(1000);
     expect(() => a.elector.fence()).not.toThrow();
@@ -199,18 +210,32 @@ describe('leader election', () => {
     expect(await a.ended).toBe('lost');
   });
 
-  it('gives up at once when it finds another holder', async () => {
-    const { api, clock, join, lease } = await election();
+  it('counts from before a renewal, not from its late answer', async () => {
+    const { clock, join } = election();
     const a = await join('a');
     await clock.advance(1000);
-    api.put('controller', { spec: { ...lease()?.spec, holderIdentity: 'thief' } });
+    a.network = 'answers late';
+    // Asks at 2 s, hears at 6 s, may lead until 9 s.
+    await clock.advance(6500);
+    a.network = 'hangs';
+    await clock.advance(1400);
+    expect(a.elector.isLeader).toBe(true);
+    await clock.advance(200);
+    expect(a.elector.isLeader).toBe(false);
+  });
+
+  it.each(['thief', ''])('gives up at once when it finds another holder: "%s"', async (holderIdentity) => {
+    const { api, clock, join, lease } = election();
+    const a = await join('a');
+    await clock.advance(1000);
+    api.put('controller', { spec: { ...lease()?.spec, holderIdentity } });
     await clock.advance(2000);
     expect(await a.ended).toBe('lost');
-    expect(lease()?.spec?.holderIdentity).toBe('thief');
+    expect(lease()?.spec?.holderIdentity).toBe(holderIdentity);
   });
 
   it('does not trust the clock of the holder: it waits for a whole duration without a change', async () => {
-    const { api, clock, join } = await election();
+    const { api, clock, join } = election();
     const spec = {
       holderIdentity: 'gone',
       leaseDurationSeconds: 10,
@@ -226,14 +251,14 @@ describe('leader election', () => {
   });
 
   it('lets exactly one win when many find the lease free at once', async () => {
-    const { clock, join } = await election();
+    const { clock, join } = election();
     const all = await Promise.all(['a', 'b', 'c', 'd'].map((identity) => join(identity)));
     await clock.advance(5000);
     expect(all.filter(({ elector }) => elector.isLeader)).toHaveLength(1);
   });
 
   it('hands on what the work fails with, and gives the lease back', async () => {
-    const { clock, join, lease } = await election();
+    const { clock, join, lease } = election();
     const a = await join('a', () => Promise.reject(new Error('the work broke')));
     await clock.advance(5000);
     await expect(a.ended).rejects.toThrow('the work broke');
@@ -241,7 +266,7 @@ describe('leader election', () => {
   });
 
   it('refuses times that could let two lead', async () => {
-    const { join } = await election();
+    const { join } = election();
     const timing = { leaseSeconds: 5, renewDeadlineSeconds: 5, retrySeconds: 1 };
     await expect(join('a', untilAborted, { timing })).rejects.toThrow(RangeError);
   });

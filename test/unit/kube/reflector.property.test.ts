@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc
       .constantFrom('end', 'reset', 'mid-line', 'error-event', 'deafen')
-      .map((how) => onApi((api) => api.endWatches(how as 'end'))),
+      .map((how) => onApi((api) => api.endWatches(how))),
   },
   {
     weight: 3,

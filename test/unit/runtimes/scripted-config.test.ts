@@ -82,10 +82,16 @@ describe('the configuration of the scripted runtime', () => {
 });
 
 describe('the program of the scripted agent', () => {
-  it('is one file that needs nothing but Node.js', async () => {
+  it('needs nothing but Node.js and what is staged beside it', async () => {
     const program = await scriptedProgram();
-    const imported = [...program.matchAll(/\bfrom\s+'([^']+)'|\bimport\(/g)].map((match) => match[1]);
-    expect(imported.length).toBeGreaterThan(3);
-    for (const name of imported) expect(name).toMatch(/^node:/);
+    const names = program.map(({ name }) => name);
+    expect(names[0]).toBe('agent.mjs');
+    for (const { content } of program) {
+      const imported = [...content.matchAll(/\bfrom\s+'([^']+)'|\bimport\(/g)].map((match) => match[1]);
+      expect(imported.length).toBeGreaterThan(0);
+      for (const name of imported) {
+        if (!(name ?? '').startsWith('node:')) expect(names).toContain(name?.replace(/^\.\//, ''));
+      }
+    }
   });
 });

@@ -25,6 +25,10 @@ const FIXED_FOLDERS = [
   '/var/lib/kubelet/device-plugins',
   '/var/lib/kubelet',
   '/var/log/containers',
+  '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
+  '/usr/libexec/kubernetes/kubelet-plugins/volume',
+  '/usr/libexec/kubernetes/kubelet-plugins',
+  '/usr/libexec/kubernetes',
 ];
 
 /** Ends the cluster of this state, and removes what it held and did to the machine. Logs stay. */

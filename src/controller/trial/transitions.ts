@@ -74,15 +74,15 @@ export function ended(
   { report, classification, endedAt }: AttemptEnd,
 ): TrialStatus {
   const result = report?.result ?? null;
+  const left = result?.artifacts ?? null;
   const artifacts =
-    result === null || result.artifacts === null
+    left === null
       ? null
       : {
           path: runLayout('').trial(trial).attempt(number).root,
-          digest: result.manifestDigest ?? '',
-          files: result.artifacts.files,
-          bytes: result.artifacts.bytes,
-          collected: result.collected,
+          digest: result?.manifestDigest ?? '',
+          ...left,
+          collected: result?.collected ?? false,
         };
   return {
     ...status,

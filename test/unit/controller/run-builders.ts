@@ -131,7 +131,6 @@ export function round(
         attempt: decidedBy ?? 1,
         digest: 'f',
         class: failure,
-        execution: 'success' as const,
       })),
     },
     job: job('complete'),

@@ -74,16 +74,15 @@ export function ended(
   { report, classification, endedAt }: AttemptEnd,
 ): TrialStatus {
   const result = report?.result ?? null;
-  const kept = result?.artifacts ?? null;
+  const left = result?.artifacts ?? null;
   const artifacts =
-    result === null || kept === null
+    left === null
       ? null
       : {
           path: runLayout('').trial(trial).attempt(number).root,
-          digest: result.manifestDigest ?? '',
-          files: kept.files,
-          bytes: kept.bytes,
-          collected: result.collected,
+          digest: result?.manifestDigest ?? '',
+          ...left,
+          collected: result?.collected ?? false,
         };
   return {
     ...status,

@@ -41,7 +41,9 @@ program
   .argument('<names...>', 'images/NAME.Dockerfile, without the ending')
   .description('build images where needed and import them as localhost/NAME:dev')
   .action(async (names: string[]) => {
-    await alone(async () => void (await load(statePaths(), names, say)));
+    await alone(async () => {
+      await load(statePaths(), names, say);
+    });
   });
 program
   .command('install')

@@ -115,6 +115,8 @@ class ForwardedStream extends Duplex {
       this.#end();
     });
     socket.on('error', (error) => this.destroy(toUnreachable(request, error)));
+    // Whoever speaks HTTP over it listens too; but a fault may come before or after that, and must not end the program.
+    this.on('error', () => undefined);
   }
 
   override _read(): void {

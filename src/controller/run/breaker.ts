@@ -21,7 +21,8 @@ export function guardAgainstSeries(observation: RunObservation, draft: PlanDraft
   stall(draft, reason, `the last ${attempts} attempts all ended with ${trip.class} failure ${reason}`);
 }
 
-function stall(draft: PlanDraft, reason: string, message: string): void {
+/** Says that nothing moves, and why; the run fails when that lasts. */
+export function stall(draft: PlanDraft, reason: string, message: string): void {
   if (!draft.holds('Stalled')) draft.events.push({ type: 'Warning', reason: 'Stalled', note: message });
   draft.set('Stalled', 'True', reason, message);
 }

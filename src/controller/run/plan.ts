@@ -57,7 +57,7 @@ function advance(
     return;
   }
   if (!draft.holds('SuiteFrozen') && !checkReferences(observation, draft, now)) return;
-  if (!setUpChildren(observation, draft)) return;
+  if (!setUpChildren(observation, draft, now)) return;
   const probed = abort !== null || probeRuntime(observation, draft, options);
   if (draft.holds('Failed') || !freezeSuite(observation, draft, now) || !probed) return;
   if (observation.suite === null) return;

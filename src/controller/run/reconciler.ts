@@ -1,7 +1,14 @@
 import { OPERATOR_VERSION } from '../../api/version.ts';
 import { InvalidInputError } from '../../api/errors.ts';
 import type { ReconcileContext, ReconcileResult } from '../../kube/controller.ts';
-import { isConflict, isNotFound, NotOurChildError, TerminalError } from '../../kube/errors.ts';
+import {
+  isConflict,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+  NotOurChildError,
+  TerminalError,
+} from '../../kube/errors.ts';
 import { keyOf } from '../../kube/object.ts';
 import { readRun } from '../cache.ts';
 import type { Claims } from '../claims.ts';
@@ -11,6 +18,7 @@ import { runtimeImage } from '../objects/context.ts';
 import { holds, isReadable, type RunView } from '../run-view.ts';
 import { hasEnded } from '../trial/transitions.ts';
 import { abortOf } from './abort.ts';
+import { stall } from './breaker.ts';
 import { ChildRefusedError, RunWriter } from './apply.ts';
 import type { MissingReference, RunObservation } from './observation.ts';
 import { observeCache } from './observe.ts';
@@ -23,6 +31,8 @@ import { findMissing } from './references.ts';
 const STATUS_EVERY_MS = 1000;
 /** While the cache is behind what we wrote: a watch brings it soon, this is for when it does not. */
 const CACHE_PATIENCE_SECONDS = 2;
+/** After how long a write that a quota or a policy refused is tried again. */
+const REFUSED_AGAIN_SECONDS = 5;
 
 export interface RunDeps extends Deps {
   readonly claims: Claims;
@@ -73,6 +83,9 @@ export function createRunReconciler(deps: RunDeps) {
     } catch (thrown) {
       if (isNotFound(thrown)) return { requeueAfterSeconds: 1 };
       if (isConflict(thrown)) return { requeueAfterSeconds: 0.2 };
+      // A quota, or a policy of the namespace: somebody may change it, so the run waits and says for what.
+      if (isForbidden(thrown) && !isNamespaceTerminating(thrown))
+        return await waitOn(run, 'PodsRefused', thrown.message, now, context);
       const refusal = refusalIn(thrown);
       if (refusal === null) throw thrown;
       return await fail(run, refusal.reason, refusal.message, now, context);
@@ -137,6 +150,21 @@ export function createRunReconciler(deps: RunDeps) {
     }
     deps.wakeScheduler();
     return wakeMs === null ? undefined : { requeueAfterSeconds: wakeMs / 1000 };
+  }
+
+  /** Says what keeps a run from going on, and looks again soon. */
+  async function waitOn(
+    run: RunView,
+    reason: string,
+    message: string,
+    now: number,
+    context: ReconcileContext,
+  ): Promise<ReconcileResult> {
+    const draft = new PlanDraft(run, now);
+    stall(draft, reason, message);
+    draft.say({ observedGeneration: run.generation, phase: phaseOf(draft, 0), reason: reasonOf(draft) });
+    await writeStatus(run, draft.done(), now, context);
+    return { requeueAfterSeconds: REFUSED_AGAIN_SECONDS };
   }
 
   /** Ends a run for a cause that only writing showed. */

@@ -13,6 +13,9 @@ const INDEX_PATIENCE_MS = 60_000;
 /** How long freezing a suite may take, images and scheduling included. */
 const PREPARE_PATIENCE_MS = 3_600_000;
 
+/** After how long a claim that was just made is looked for. */
+const CLAIM_PATIENCE_MS = 500;
+
 /** Whether what the run names is there. Returns true when nothing is missing. */
 export function checkReferences(observation: RunObservation, draft: PlanDraft, now: number): boolean {
   const { invalid, missing, run, claim } = observation;
@@ -49,7 +52,7 @@ function describeMissing({ kind, name, key, field }: MissingReference): string {
 }
 
 /** Claim, account and gateway. Returns true when trials may be prepared. */
-export function setUpChildren(observation: RunObservation, draft: PlanDraft): boolean {
+export function setUpChildren(observation: RunObservation, draft: PlanDraft, now: number): boolean {
   const { claim, needsGateway, gateway } = observation;
   draft.children.push({ kind: 'worker' }, { kind: 'policies' });
   if (needsGateway) {
@@ -64,6 +67,8 @@ export function setUpChildren(observation: RunObservation, draft: PlanDraft): bo
   }
   if (claim === null) {
     draft.children.push({ kind: 'claim' });
+    // Claims are not watched, and where the status stays as it is nothing else would make us look again.
+    draft.wakeAt(now + CLAIM_PATIENCE_MS);
     return false;
   }
   draft.say({ claimName: claim.name });

@@ -26,7 +26,7 @@ export const AGENT_FAULTS: Readonly<Record<string, FaultTest>> = {
     run: async (namespace) => {
       await slowRun(namespace, RUN, { seconds: 60 });
       const [shim] = processesOf(await podInTurn(namespace), 'shim.mjs', 'serve');
-      starveOfMemory(shim ?? 0);
+      await starveOfMemory(shim ?? 0);
       return await seenAtEnd(namespace);
     },
   },

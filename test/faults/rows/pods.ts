@@ -27,7 +27,7 @@ export const POD_FAULTS: Readonly<Record<string, FaultTest>> = {
     run: async (namespace) => {
       await slowRun(namespace, RUN);
       const [harness] = processesOf(await podInTurn(namespace), 'harness');
-      starveOfMemory(harness ?? 0);
+      await starveOfMemory(harness ?? 0);
       return await seenAtEnd(namespace);
     },
   },

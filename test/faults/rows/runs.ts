@@ -37,7 +37,7 @@ export const RUN_FAULTS: Readonly<Record<string, FaultTest>> = {
       const run = await namespace.ended(RUN, 240);
       const trials = await namespace.trials(RUN);
       const classes = new Set(
-        trials.flatMap(({ status }) => (status?.attempts ?? []).map((attempt) => attempt.class)),
+        trials.flatMap(({ status }) => (status?.attempts ?? []).map((attempt) => attempt.class ?? null)),
       );
       classes.delete(null);
       const failed = trials.filter(({ status }) => status?.outcome !== 'pass');

@@ -81,7 +81,7 @@ export const SETUP_FAULTS: Readonly<Record<string, FaultTest>> = {
     labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
     run: async (namespace) => {
       await namespace.run(RUN, {
-        runtime: { id: 'scripted', podTemplate: { securityContext: { runAsNonRoot: false, runAsUser: 0 } } },
+        runtime: { id: 'scripted', podTemplate: { securityContext: { runAsUser: 0 } } },
       });
       const said = await untilSaid(namespace, 'violates PodSecurity');
       return seen(await namespace.getRun(RUN), (await namespace.trials(RUN))[0], said);

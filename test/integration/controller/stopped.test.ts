@@ -42,7 +42,10 @@ async function runStoppedAfter(writes: number): Promise<{ readonly madeAll: bool
   const completed = waitForRun(cluster, namespace, 'smoke', (run) => isTrue(run, 'Complete'), 90_000);
   const madeAll = await Promise.race([
     first.exhausted.then(() => false),
-    completed.then(() => true, () => true),
+    completed.then(
+      () => true,
+      () => true,
+    ),
   ]);
   await first.stop();
   const second = madeAll ? null : startController(cluster, configFor(namespace));
@@ -55,7 +58,10 @@ async function runStoppedAfter(writes: number): Promise<{ readonly madeAll: bool
 
   const trials = (await trialsOf(cluster, namespace)).map(({ status }) => trialStatusSchema.parse(status));
   const where = `stopped after ${writes} writes`;
-  expect(trials.map(({ phase, outcome }) => [phase, outcome]), where).toEqual([
+  expect(
+    trials.map(({ phase, outcome }) => [phase, outcome]),
+    where,
+  ).toEqual([
     ['Scored', 'pass'],
     ['Scored', 'pass'],
   ]);
@@ -65,11 +71,17 @@ async function runStoppedAfter(writes: number): Promise<{ readonly madeAll: bool
     [1, 'SetupFailed'],
     [2, null],
   ];
-  expect(attempts.sort((left, right) => left.length - right.length), where).toEqual([clean, retried]);
+  expect(
+    attempts.sort((left, right) => left.length - right.length),
+    where,
+  ).toEqual([clean, retried]);
   expect(run.status?.progress, where).toBe('2/2');
   expect(run.status?.counts?.byOutcome, where).toEqual({ pass: 2 });
   expect(node.overlaps, where).toEqual([]);
-  expect([...node.ran.values()].filter((uids) => uids.size !== 1), where).toEqual([]);
+  expect(
+    [...node.ran.values()].filter((uids) => uids.size !== 1),
+    where,
+  ).toEqual([]);
   return { madeAll };
 }
 

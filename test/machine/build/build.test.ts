@@ -7,14 +7,7 @@ import { expect, it } from 'vitest';
 import { CHECKOUT } from '../../support/cli.ts';
 import { writeRunFile } from '../../support/small-suite.ts';
 
-const PARTS = [
-  'src',
-  'checkers',
-  'scenarios',
-  'hack',
-  'package.json',
-  'tsconfig.json',
-];
+const PARTS = ['src', 'checkers', 'scenarios', 'hack', 'package.json', 'tsconfig.json'];
 
 it('the built program runs the built-in suite, apart from the sources', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'build-'));

@@ -90,7 +90,7 @@ describe('the program of the scripted agent', () => {
       const imported = [...content.matchAll(/\bfrom\s+'([^']+)'|\bimport\(/g)].map((match) => match[1]);
       expect(imported.length).toBeGreaterThan(0);
       for (const name of imported) {
-        if (!(name ?? '').startsWith("node:")) expect(names).toContain(name?.replace(/^\.\//, ''));
+        if (!(name ?? '').startsWith('node:')) expect(names).toContain(name?.replace(/^\.\//, ''));
       }
     }
   });

@@ -74,15 +74,16 @@ export function ended(
   { report, classification, endedAt }: AttemptEnd,
 ): TrialStatus {
   const result = report?.result ?? null;
-  const left = result?.artifacts ?? null;
+  const kept = result?.artifacts ?? null;
   const artifacts =
-    left === null
+    result === null || kept === null
       ? null
       : {
           path: runLayout('').trial(trial).attempt(number).root,
-          digest: result?.manifestDigest ?? '',
-          ...left,
-          collected: result?.collected ?? false,
+          digest: result.manifestDigest ?? '',
+          files: kept.files,
+          bytes: kept.bytes,
+          collected: result.collected,
         };
   return {
     ...status,

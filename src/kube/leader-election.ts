@@ -127,7 +127,7 @@ export class LeaderElector {
   async #hold(ended: () => boolean, wake: AbortSignal): Promise<boolean> {
     while (!ended()) {
       const deadlineMs = (this.#renewedAtMs ?? 0) + this.#timing.renewDeadlineSeconds * 1000;
-      const leftMs = deadlineMs - this.#clock.monotonicMs();
+      const leftMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
       await this.#clock.sleep(Math.min(leftMs, this.#timing.retrySeconds * 1000), wake);
       if (ended()) break;
       if (!this.isLeader) return false;

@@ -39,7 +39,10 @@ export function registerControllerCommand(program: Command): void {
       const stop = terminationSignal();
       try {
         if (release) {
-          await releaseFinalizers(access, config.watchNamespaces, log, stop.signal);
+          const name = process.env[ENV.DEPLOYMENT];
+          const namespace = process.env[ENV.POD_NAMESPACE] ?? access.namespace;
+          const controller = name === undefined ? null : { namespace, name };
+          await releaseFinalizers(access, config.watchNamespaces, controller, log, stop.signal);
           return;
         }
         await runController(

@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ObjectRef } from '../../kube/object.ts';
 import { FIELD_MANAGERS, RUN_FINALIZER } from '../../api/pod-contract.ts';
 import { KubeClient } from '../../kube/client.ts';
 import type { ClusterAccess } from '../../kube/config.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Log } from '../deps.ts';
+import { stopDeployment } from './stop-deployment.ts';
 import type { RunResource } from '../run-view.ts';
 import { RUN_OBJECTS } from '../run/apply.ts';
 
@@ -14,15 +17,23 @@ const TRIES = 5;
  * never be deleted.
  *
  * @param namespaces none means all
+ * @param controller the Deployment to stop first, where there is one: a controller that lives would put them back
  */
 export async function releaseFinalizers(
   access: ClusterAccess,
   namespaces: readonly string[],
+  controller: Required<ObjectRef> | null,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
   const client = new KubeClient(access, { fieldManager: FIELD_MANAGERS.controller });
   try {
+    if (controller !== null) {
+      await stopDeployment(client, controller, async (ms) => {
+        await delay(ms, undefined, { signal });
+      });
+      log.info({ deployment: controller.name }, 'controller stopped');
+    }
     for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
       const { items } = await client.list(RUN_OBJECTS, { namespace, signal });
       for (const run of items) await release(client, run, log, signal);

@@ -8,7 +8,7 @@ import { MACHINE } from './paths.ts';
 import { isAlive, startProcess, type ProcessIdentity, type ProcessPlan } from './system/processes.ts';
 
 /** What a cluster did to the machine, written before it is done, so that it can be undone by whoever comes. */
-const ownerSchema = z.object({ state: z.string(), nodes: z.number().int().min(1).max(2) });
+const ownerSchema = z.object({ state: z.string(), nodes: z.number().int().min(1) });
 const processSchema = z.object({
   name: z.string(),
   pid: z.number().int(),

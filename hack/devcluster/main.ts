@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { ensurePrograms } from './build/go-build.ts';
 import { CLUSTER_MODULES } from './build/modules.ts';
 import { down } from './commands/down.ts';
@@ -23,18 +23,12 @@ async function alone(work: () => Promise<void>): Promise<void> {
   await withLock(`${MACHINE.run}.lock`, work, () => say('waiting for another devcluster command'));
 }
 
-function nodeCount(text: string): number {
-  if (text !== '1' && text !== '2') throw new InvalidArgumentError('1 or 2.');
-  return Number(text);
-}
-
 const program = new Command('devcluster').description('A real Kubernetes cluster on this machine.');
 program
   .command('up')
   .description('start the cluster, or what of it is missing')
-  .option('--nodes <n>', 'nodes, 1 or 2', nodeCount, 1)
-  .action(async (options: { nodes: number }) => {
-    await alone(() => up(statePaths(), options, say));
+  .action(async () => {
+    await alone(() => up(statePaths(), say));
   });
 program
   .command('load')

@@ -24,27 +24,23 @@ import { ensurePackages } from '../system/packages.ts';
 import { isAlive, logTail } from '../system/processes.ts';
 import { takeDown } from './down.ts';
 
-export interface UpOptions {
-  readonly nodes: number;
-}
-
 /**
  * Brings up the cluster or what of it is missing; a cluster that runs is left alone.
  *
  * @throws DevclusterError when the machine holds the cluster of another checkout, or something does not start
  */
-export async function up(state: StatePaths, options: UpOptions, say: (line: string) => void): Promise<void> {
+export async function up(state: StatePaths, say: (line: string) => void): Promise<void> {
   await ensurePackages(say);
   const programs = await ensurePrograms(CLUSTER_MODULES, say);
   const archives = await ensureOwnImages(programs, say);
-  await takeMachine(state, options.nodes, say);
+  await takeMachine(state, say);
 
   await mkdir(state.log, { recursive: true });
   await mkdir(MACHINE.volumes, { recursive: true });
   await linkPrograms(state, programs);
   const authority = await ensureIdentities(state);
   const context = { state, programs, authority };
-  const nodes = Array.from({ length: options.nodes }, (_, index) => nodePlan(index));
+  const nodes = [nodePlan(0)];
   await applySettings();
   await ensurePodRoutes();
   // The API server advertises the first node's address, which its bridge holds.
@@ -64,7 +60,7 @@ export async function up(state: StatePaths, options: UpOptions, say: (line: stri
 }
 
 /** Makes the machine this state's, after clearing what a cluster that runs no more has left. */
-async function takeMachine(state: StatePaths, nodes: number, say: (line: string) => void): Promise<void> {
+async function takeMachine(state: StatePaths, say: (line: string) => void): Promise<void> {
   const owner = await readOwner();
   if (owner !== undefined) {
     const alive = (await readProcesses()).filter(isAlive);
@@ -84,7 +80,7 @@ async function takeMachine(state: StatePaths, nodes: number, say: (line: string)
     await mkdir(MACHINE.root, { recursive: true });
     await writeBefore(await readKernelState());
   }
-  await writeOwner({ state: state.root, nodes: Math.max(nodes, (await readOwner())?.nodes ?? 1) });
+  await writeOwner({ state: state.root, nodes: 1 });
 }
 
 /** kubectl and helm, and crictl and ctr that know where the first node's containerd listens. */

@@ -13,8 +13,8 @@ import { API_SERVICE_ADDRESS, apiServerArguments, isReady } from './api-server.t
 import { controllerManagerArguments, schedulerArguments } from './controllers.ts';
 import { etcdArguments } from './etcd.ts';
 
-/** Nodes that may ever be; their certificates are made with the authority. */
-const NODES = [0, 1] as const;
+/** Nodes whose certificates are made with the authority. */
+const NODES = [0] as const;
 const ETCD_PORTS = { client: 2379, peer: 2380 } as const;
 
 /** Certificates and kubeconfigs of a new cluster; those of an old one are left as they are. */

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Programs } from '../build/go-build.ts';
 import type { ProcessPlan } from '../system/processes.ts';
-import { containerdSocket, inNetworkOf, type NodePlan } from './node-plan.ts';
+import { containerdSocket, type NodePlan } from './node-plan.ts';
 
 export const PAUSE_IMAGE = 'localhost/devcluster-pause:1';
 
@@ -20,7 +20,7 @@ export async function planContainerd(
   await writeFile(config, containerdConfig(node, programs, network, options.mayLowerOomScore));
   return {
     name: `${node.name}-containerd`,
-    argv: inNetworkOf(node, [programs.path('containerd', 'containerd'), '--config', config]),
+    argv: [programs.path('containerd', 'containerd'), '--config', config],
     // It looks for the shim and runc on its path.
     env: {
       PATH: [programs.folder('containerd'), programs.folder('runc'), process.env['PATH'] ?? ''].join(':'),

@@ -4,14 +4,7 @@ import { stringify } from 'yaml';
 import type { Programs } from '../build/go-build.ts';
 import type { Authority } from '../pki/authority.ts';
 import type { ProcessPlan } from '../system/processes.ts';
-import {
-  containerdSocket,
-  DNS_ADDRESS,
-  DNS_DOMAIN,
-  inNetworkOf,
-  POD_RANGE,
-  type NodePlan,
-} from './node-plan.ts';
+import { containerdSocket, DNS_ADDRESS, DNS_DOMAIN, POD_RANGE, type NodePlan } from './node-plan.ts';
 
 /** Writes the kubelet's configuration. @returns how it is started */
 export async function planKubelet(
@@ -63,7 +56,7 @@ export async function planKubelet(
   );
   return {
     name: `${node.name}-kubelet`,
-    argv: inNetworkOf(node, [
+    argv: [
       programs.path('kubernetes', 'kubelet'),
       `--kubeconfig=${options.kubeconfig}`,
       `--config=${config}`,
@@ -71,7 +64,7 @@ export async function planKubelet(
       `--node-ip=${node.address}`,
       `--root-dir=${root}`,
       `--cert-dir=${join(node.root, 'kubelet-pki')}`,
-    ]),
+    ],
     log: options.log,
   };
 }
@@ -99,7 +92,7 @@ export async function planKubeProxy(
   );
   return {
     name: `${node.name}-kube-proxy`,
-    argv: inNetworkOf(node, [programs.path('kubernetes', 'kube-proxy'), `--config=${config}`]),
+    argv: [programs.path('kubernetes', 'kube-proxy'), `--config=${config}`],
     log: options.log,
   };
 }
@@ -113,7 +106,7 @@ export function planKubeRouter(
 ): ProcessPlan {
   return {
     name: `${node.name}-kube-router`,
-    argv: inNetworkOf(node, [
+    argv: [
       programs.path('kube-router', 'kube-router'),
       `--kubeconfig=${options.kubeconfig}`,
       '--run-firewall=true',
@@ -124,7 +117,7 @@ export function planKubeRouter(
       `--hostname-override=${node.name}`,
       '--health-port=0',
       '--metrics-port=0',
-    ]),
+    ],
     log: options.log,
   };
 }

@@ -9,7 +9,7 @@ export const DNS_ADDRESS = '10.96.0.10';
 export const DNS_DOMAIN = 'cluster.local';
 export const API_PORT = 6443;
 
-/** One node; the second stands in a network namespace of its own, where its ports and chains meet nobody's. */
+/** One node of the cluster; there is one today. */
 export interface NodePlan {
   readonly name: string;
   readonly index: number;
@@ -22,8 +22,6 @@ export interface NodePlan {
   readonly bridge: string;
   /** Path below each controller's mount. */
   readonly cgroup: string;
-  /** Name of the network namespace; undefined: the machine's own. */
-  readonly namespace: string | undefined;
 }
 
 export function nodePlan(index: number): NodePlan {
@@ -37,17 +35,10 @@ export function nodePlan(index: number): NodePlan {
     podRange: `10.244.${index}.0/24`,
     bridge: 'cbdev0',
     cgroup: `${MACHINE.cgroup}/${name}`,
-    namespace: index === 0 ? undefined : `clawbench-${name}`,
   };
 }
 
 /** Where containerd of a node listens. */
 export function containerdSocket(node: NodePlan): string {
   return join(node.run, 'containerd.sock');
-}
-
-/** The command that runs another one where the node's network is. */
-export function inNetworkOf(node: NodePlan, argv: readonly [string, ...string[]]): [string, ...string[]] {
-  if (node.namespace === undefined) return [...argv];
-  return ['nsenter', `--net=/run/netns/${node.namespace}`, '--', ...argv];
 }

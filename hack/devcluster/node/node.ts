@@ -14,7 +14,7 @@ import { waitFor } from '../system/wait.ts';
 import { makeCgroup } from './cgroups.ts';
 import { planContainerd } from './containerd.ts';
 import { planKubelet, planKubeProxy, planKubeRouter } from './kubelet.ts';
-import { ensureNodeNetwork, ensureWayOut } from './network.ts';
+import { ensureNodeNetwork } from './network.ts';
 import { containerdSocket, type NodePlan } from './node-plan.ts';
 
 export interface NodeContext {
@@ -32,7 +32,6 @@ export async function ensureContainerd(
   const { state, programs } = context;
   await mkdir(node.root, { recursive: true });
   await ensureNodeNetwork(node);
-  await ensureWayOut(node);
   await makeCgroup(node.cgroup);
   const log = join(state.log, `${node.name}-containerd.log`);
   const containerd = await ensureProcess(`${node.name}-containerd`, () =>

@@ -52,6 +52,7 @@ describe('an attempt that goes well', () => {
       'turn_exited',
       'settled',
       'turn_dead',
+      'collecting',
       'collected',
     ]);
     expect(runtimeProbeSchema.parse(readJson(layout.runtimeProbeJson))).toMatchObject({

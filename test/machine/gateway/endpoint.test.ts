@@ -211,11 +211,12 @@ describe('the model endpoint of an attempt', () => {
     const raw = (head: string, body: string, thenClose: boolean) =>
       new Promise<void>((resolve) => {
         const socket = connect(Number(port), '127.0.0.1', () => {
-          socket.write(`POST ${pathname} HTTP/1.1\r\nhost: x\r\n${head}\r\n\r\n${body}`);
+          socket.write(`POST ${pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${head}\r\n\r\n${body}`);
           if (thenClose) setTimeout(() => socket.destroy(), 100);
         });
         socket.on('error', () => undefined);
-        socket.on('data', () => socket.end());
+        // Read to its end: who hangs up at the first byte has abandoned the call.
+        socket.resume();
         socket.once('close', () => resolve());
       });
     const whole = JSON.stringify(QUESTION);

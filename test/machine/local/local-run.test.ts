@@ -237,7 +237,7 @@ describe('clawbench local', () => {
   it.each([
     ['a misspelt field', { trialsPerScenarios: 3 }, 'trialsPerScenario'],
     ['a wrong type', { parallelism: 'four' }, 'spec.parallelism'],
-    ['an unknown runtime', { runtime: { id: 'clippy' } }, 'clippy'],
+    ['an unknown runtime', { runtime: { id: 'clippy' }, model: { id: 'm', api: 'scripted' } }, 'clippy'],
     ['an empty selection', { suite: { builtin: {}, tags: ['nothing-has-it'] } }, 'nothing-has-it'],
     ['an unknown scenario', { suite: { builtin: {}, scenarioIds: ['s9'] } }, 's9'],
     [

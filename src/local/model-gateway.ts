@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProviderErrorKind } from '../api/attempt.ts';
 import type { ModelSpec } from '../api/benchmark-run.ts';
 import { InfrastructureError, messageOf } from '../api/errors.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import { startAttemptEndpoint, type AttemptEndpoint } from '../gateway/attempt-endpoint.ts';
+import { PREFLIGHT_REASONS } from '../gateway/preflight-reason.ts';
 import { startGateway, type Gateway } from '../gateway/server.ts';
 import { mintToken } from '../gateway/token.ts';
 
@@ -104,17 +104,3 @@ export class LocalModel {
     await this.gateway.drain(0);
   }
 }
-
-const PREFLIGHT_REASONS: Readonly<
-  Record<ProviderErrorKind, 'ModelAuthentication' | 'ModelNotFound' | 'ModelQuota' | 'ModelUnavailable'>
-> = {
-  authentication: 'ModelAuthentication',
-  not_found: 'ModelNotFound',
-  quota: 'ModelQuota',
-  rate_limit: 'ModelUnavailable',
-  server_error: 'ModelUnavailable',
-  overloaded: 'ModelUnavailable',
-  connection: 'ModelUnavailable',
-  content_filter: 'ModelUnavailable',
-  context_length: 'ModelUnavailable',
-};

@@ -12,6 +12,7 @@ import { controllerOf, keyOf, type KubeObject } from '../../kube/object.ts';
 import { statusOf } from '../cache.ts';
 import { Claims } from '../claims.ts';
 import type { Deps, Log } from '../deps.ts';
+import { ModelPreflight } from '../model-preflight.ts';
 import { GatewayAccess } from '../gateway-access.ts';
 import { tellGateway } from '../gateway-control.ts';
 import { sweepOrphans } from '../janitor.ts';
@@ -157,6 +158,7 @@ function assemble(
       ...deps,
       claims,
       gateways,
+      models: new ModelPreflight(gateways, now),
       refusalOf: (uid) => refusals.get(uid) ?? null,
     }),
     allKeys: () => cache.runs.keys(),

@@ -68,6 +68,13 @@ export interface MissingReference {
   readonly field: string;
 }
 
+/** What a run's model said before the first trial. */
+export type ModelAnswer =
+  | { readonly state: 'asking' | 'answered' }
+  /** It will not answer by itself: wrong key, unknown model, empty account. */
+  | { readonly state: 'refused'; readonly reason: string; readonly message: string }
+  | { readonly state: 'unavailable'; readonly message: string };
+
 export interface TrialPodView {
   readonly name: string;
   readonly uid: string;
@@ -88,6 +95,8 @@ export interface RunObservation {
   readonly missing: readonly MissingReference[];
   readonly claim: ClaimFacts | null;
   readonly gateway: { readonly ready: boolean; readonly message: string } | null;
+  /** null: nobody has to ask, or nobody can yet. */
+  readonly modelAnswer: ModelAnswer | null;
   readonly probe: ProbeFacts | null;
   readonly prepare: JobFacts | null;
   readonly suite: SuiteView | null;

@@ -21,7 +21,7 @@ export function observeCache(
   cache: Cache,
   run: RunView,
   config: Pick<ObjectsConfig, 'runtimeImages'>,
-): Omit<RunObservation, 'missing' | 'claim' | 'createdTrials' | 'podRefusal'> {
+): Omit<RunObservation, 'missing' | 'claim' | 'modelAnswer' | 'createdTrials' | 'podRefusal'> {
   const pods = podsOfRun(cache, run);
   const key = (suffix: string) => keyOf({ namespace: run.namespace, name: runChildName(run.name, suffix) });
   const job = (suffix: string): JobFacts | null => {

@@ -4,6 +4,7 @@ import { abortOf, rerunAsked, type Abort } from './abort.ts';
 import { guardAgainstSeries } from './breaker.ts';
 import { declaredTrials, expandTrials, markUnsupported, takeUpRerun } from './expand.ts';
 import { planDeletion, releaseWhenIdle, sweep, timeToLive } from './ending.ts';
+import { openGateway } from './gateway.ts';
 import type { RunObservation, RunPlanOptions } from './observation.ts';
 import { PlanDraft, type RunPlan } from './plan-draft.ts';
 import { haveAllEnded, planRounds } from './rounds.ts';
@@ -61,6 +62,7 @@ function advance(
   const probed = abort !== null || probeRuntime(observation, draft, options);
   if (draft.holds('Failed') || !freezeSuite(observation, draft, now) || !probed) return;
   if (observation.suite === null) return;
+  if (abort === null && !openGateway(observation, draft, options)) return;
 
   // The finalizer is a write of its own, before there is anything that it protects.
   const protectedRun = run.object.metadata.finalizers?.includes(RUN_FINALIZER) === true;

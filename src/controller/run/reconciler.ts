@@ -14,11 +14,13 @@ import { readRun } from '../cache.ts';
 import type { Claims } from '../claims.ts';
 import type { Deps } from '../deps.ts';
 import type { GatewayAccess } from '../gateway-access.ts';
+import type { ModelPreflight } from '../model-preflight.ts';
 import { runtimeImage } from '../objects/context.ts';
 import { holds, isReadable, type RunView } from '../run-view.ts';
 import { hasEnded } from '../trial/transitions.ts';
 import { abortOf } from './abort.ts';
 import { stall } from './breaker.ts';
+import { MODEL_ANSWERED } from './gateway.ts';
 import { ChildRefusedError, RunWriter } from './apply.ts';
 import type { MissingReference, RunObservation } from './observation.ts';
 import { observeCache } from './observe.ts';
@@ -37,6 +39,7 @@ const REFUSED_AGAIN_SECONDS = 5;
 export interface RunDeps extends Deps {
   readonly claims: Claims;
   readonly gateways: GatewayAccess;
+  readonly models: ModelPreflight;
   /** Why the API server refuses pods of a run; null where it does not. */
   readonly refusalOf: (runUid: string) => string | null;
 }
@@ -106,6 +109,7 @@ export function createRunReconciler(deps: RunDeps) {
     writer.forget(uid);
     deps.claims.forget(uid);
     deps.gateways.forget(uid);
+    deps.models.forget(uid);
   }
 
   async function observe(run: RunView, signal: AbortSignal): Promise<RunObservation> {
@@ -120,6 +124,7 @@ export function createRunReconciler(deps: RunDeps) {
       ...seen,
       missing,
       claim: await deps.claims.of(run, signal),
+      modelAnswer: mayAskModel(run, seen, deps.config.preflight.enabled) ? deps.models.answerOf(run) : null,
       createdTrials: writer.createdTrials(run.uid, new Set(seen.trials.map(({ name }) => name))),
       podRefusal: deps.refusalOf(run.uid),
     };
@@ -188,4 +193,14 @@ function refusalIn(thrown: unknown): { readonly reason: string; readonly message
   if (thrown instanceof NotOurChildError) return { reason: 'NameTaken', message: thrown.message };
   if (thrown instanceof ChildRefusedError) return { reason: 'InvalidSpec', message: thrown.message };
   return null;
+}
+
+/** The model is asked once, through a gateway that is there. */
+function mayAskModel(
+  run: RunView,
+  { gateway, needsGateway }: Pick<RunObservation, 'gateway' | 'needsGateway'>,
+  enabled: boolean,
+): boolean {
+  const open = !holds(run, 'Failed') && run.status.provenance?.[MODEL_ANSWERED] === undefined;
+  return enabled && needsGateway && gateway?.ready === true && open;
 }

@@ -51,20 +51,10 @@ function describeMissing({ kind, name, key, field }: MissingReference): string {
     : `${field}: ${kind} ${name} has no key ${key}`;
 }
 
-/** Claim, account and gateway. Returns true when trials may be prepared. */
+/** Claim, account and policies. Returns true when trials may be prepared. */
 export function setUpChildren(observation: RunObservation, draft: PlanDraft, now: number): boolean {
-  const { claim, needsGateway, gateway } = observation;
+  const { claim } = observation;
   draft.children.push({ kind: 'worker' }, { kind: 'policies' });
-  if (needsGateway) {
-    if (gateway === null) draft.children.push({ kind: 'gateway' });
-    const ready = gateway?.ready ?? false;
-    draft.set(
-      'GatewayReady',
-      ready ? 'True' : 'False',
-      ready ? 'Available' : 'Unavailable',
-      ready ? '' : (gateway?.message ?? 'the gateway is being created'),
-    );
-  }
   if (claim === null) {
     draft.children.push({ kind: 'claim' });
     // Claims are not watched, and where the status stays as it is nothing else would make us look again.
@@ -83,7 +73,7 @@ export function isCoLocated(claim: { readonly accessModes: readonly string[] } |
 }
 
 /**
- * Whether the runtime's image runs and the model answers. That it did is remembered by the image's digest in
+ * Whether the runtime's image runs. That it did is remembered by the image's digest in
  * provenance, so that the probe's pod need not stay.
  */
 export function probeRuntime(
@@ -91,7 +81,7 @@ export function probeRuntime(
   draft: PlanDraft,
   options: RunPlanOptions,
 ): boolean {
-  const { run, probe, needsGateway, gateway } = observation;
+  const { run, probe } = observation;
   const { preflight, runtimeImage } = options;
   const known = draft.status.provenance?.['runtimeImageDigest'] !== undefined;
   if (known || !preflight.enabled) {
@@ -100,9 +90,7 @@ export function probeRuntime(
     return true;
   }
   if (probe === null) {
-    // A model is asked through the gateway, so that is waited for; a gateway that never comes is bounded by the probe's time.
-    if (!needsGateway || gateway?.ready === true) draft.children.push({ kind: 'probe' });
-    else boundGateway(observation, draft, options);
+    draft.children.push({ kind: 'probe' });
     return false;
   }
   switch (probe.state) {
@@ -139,17 +127,6 @@ function boundProbe(
   }
   const reason = probe.state === 'queued' ? 'ProbeNotScheduled' : 'RuntimeImageUnusable';
   draft.fail(reason, `the probe of the runtime image did not end within ${seconds} s: ${probe.message}`);
-}
-
-function boundGateway(
-  observation: RunObservation,
-  draft: PlanDraft,
-  { now, preflight }: RunPlanOptions,
-): void {
-  const since = Date.parse(draft.condition('GatewayReady')?.lastTransitionTime ?? '') || now;
-  const deadline = since + (observation.run.spec.timeouts.start + preflight.seconds) * 1000;
-  if (now < deadline) draft.wakeAt(deadline);
-  else draft.fail('GatewayUnavailable', observation.gateway?.message ?? 'the gateway did not become ready');
 }
 
 /** The frozen suite. Returns true when its index is there. */

@@ -149,6 +149,7 @@ export function seen(over: Partial<RunObservation> = {}): RunObservation {
     missing: [],
     claim: { name: 'smoke-artifacts', accessModes: ['ReadWriteMany'], ownedByRun: true, phase: 'Bound' },
     gateway: null,
+    modelAnswer: null,
     probe: null,
     prepare: job('complete'),
     suite: suite('one', 'two'),

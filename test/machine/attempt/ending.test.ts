@@ -68,6 +68,7 @@ for (const isolation of ISOLATIONS_HERE) {
         'turn_exited',
         'turn_dead',
         'settled',
+        'collecting',
         'collected',
       ]);
     });

@@ -1,4 +1,3 @@
-import { PORTS } from '../api/pod-contract.ts';
 import { readRun } from './cache.ts';
 import type { Log } from './deps.ts';
 import type { GatewayAccess } from './gateway-access.ts';
@@ -30,13 +29,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   const run = readRun(object);
-  const access = isReadable(run) ? await gateways.control(run, signal) : null;
-  if (access === null) return;
-  const response = await fetch(`http://${access.clusterIP}:${PORTS.gatewayControl}/control/ended`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ trial, attempt }),
-    signal,
-  });
-  await response.body?.cancel();
+  if (!isReadable(run)) return;
+  const response = await gateways.control(run, 'ended', { trial, attempt }, signal);
+  await response?.body?.cancel();
 }

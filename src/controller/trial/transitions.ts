@@ -4,6 +4,7 @@ import type { ResolvedTimeouts } from '../../api/timeouts.ts';
 import type { TrialStatus } from '../../api/trial-resource.ts';
 import type { TrialAttempt } from '../../api/trial.ts';
 import type { Classification } from '../../attempt/failure-class.ts';
+import { openAttemptOf } from '../../attempt/trial-state.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /*
@@ -31,29 +32,16 @@ export function openAttempt(status: Pick<TrialStatus, 'attempts'>): TrialAttempt
   return status.attempts.find(({ endedAt }) => endedAt === null);
 }
 
-/** Number that the next attempt gets; numbers are never used twice. */
-export function nextNumber(status: Pick<TrialStatus, 'attempts'>): number {
-  return Math.max(0, ...status.attempts.map(({ number }) => number)) + 1;
-}
-
 /** The pod of an attempt is there: from here on the attempt is bound to its UID. */
 export function begun(status: TrialStatus, pod: PodFacts, timeouts: ResolvedTimeouts): TrialStatus {
   if (status.attempts.some(({ number }) => number === pod.attempt)) return status;
-  const attempt: TrialAttempt = {
+  const attempt = openAttemptOf({
     number: pod.attempt,
     podName: pod.name,
     podUID: pod.uid,
     startedAt: new Date(pod.createdAt).toISOString(),
-    endedAt: null,
-    class: null,
-    reason: null,
-    killReason: null,
-    counted: true,
-    runtimeMs: null,
-    wallClockMs: null,
-    artifacts: null,
     rerunRevision: status.rerunRevision,
-  };
+  });
   return { ...status, timeouts, notBefore: null, attempts: [...status.attempts, attempt] };
 }
 

@@ -13,7 +13,7 @@ import type { Classification } from './failure-class.ts';
  */
 
 /** What a trial says of itself while no attempt stands for it. */
-const UNDECIDED = {
+export const UNDECIDED = {
   decidedBy: null,
   execution: null,
   class: null,

@@ -9,6 +9,6 @@ export default defineConfig({
     testTimeout: 1_200_000,
     hookTimeout: 1_500_000,
     fileParallelism: false,
-    maxConcurrency: 3,
+    maxConcurrency: 4,
   },
 });

@@ -5,7 +5,7 @@ import { planRun } from '../../../src/controller/run/plan.ts';
 import type { RunPlan } from '../../../src/controller/run/plan-draft.ts';
 import { mayStart } from '../../../src/controller/schedule/demand.ts';
 import { iso } from './builders.ts';
-import { condition, executed, job, run, runOptions, seen, trial } from './run-builders.ts';
+import { condition, executed, job, run, runOptions, scored, seen, trial } from './run-builders.ts';
 
 const model = { id: 'm', api: 'scripted' };
 const UP = { uid: 'deployment', ready: true, message: '' };
@@ -104,6 +104,16 @@ describe("a run's gateway", () => {
     });
     expect(kinds(scoring)).not.toContain('gateway');
     expect(kinds(scoring)).toContain('round');
+  });
+
+  it('is not made for scores that are made anew', () => {
+    const again = run({
+      spec: { model, scoring: { revision: 2 } },
+      status: { provenance: ANSWERED, scoredRevision: 1, conditions: [condition('Complete', 'True')] },
+    });
+    expect(kinds(plan({ run: again, trials: [trial('one', scored), trial('two', scored)] }))).not.toContain(
+      'gateway',
+    );
   });
 });
 

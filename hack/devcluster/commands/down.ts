@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { ensurePrograms } from '../build/go-build.ts';
@@ -7,7 +8,7 @@ import { cgroupProcesses, removeCgroup } from '../node/cgroups.ts';
 import { restoreKernelState } from '../node/kernel-state.ts';
 import { removeNodeNetwork } from '../node/network.ts';
 import { containerdSocket, nodePlan, type NodePlan } from '../node/node-plan.ts';
-import { MACHINE, type StatePaths } from '../paths.ts';
+import { MACHINE, type StatePaths, cacheRoot } from '../paths.ts';
 import { attempt } from '../system/command.ts';
 import { endProcess, isAlive, startTimeOf } from '../system/processes.ts';
 
@@ -108,10 +109,13 @@ async function killLeftovers(node: NodePlan): Promise<void> {
   }
 }
 
-/** Unmounts the deepest first; mounts may lie on each other, so again until nothing goes. */
+/**
+ * Unmounts the deepest first; mounts may lie on each other, so again until nothing goes. An image build that was cut off
+ * leaves its container mounted, and every build its storage.
+ */
 async function unmountAll(): Promise<void> {
   for (let round = 0; round < 5; round += 1) {
-    const mounts = mountsBelow([MACHINE.root, MACHINE.run]);
+    const mounts = mountsBelow([MACHINE.root, MACHINE.run, join(cacheRoot(), 'buildah')]);
     if (mounts.length === 0) return;
     for (const path of mounts) await attempt('umount', [path]);
   }

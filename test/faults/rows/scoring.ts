@@ -27,9 +27,10 @@ export const SCORING_FAULTS: Readonly<Record<string, FaultTest>> = {
     run: async (namespace) => {
       await namespace.run(RUN, {
         suite: { builtin: {}, scenarioIds: [QUICK] },
-        scoring: { pythonImage: 'localhost/nowhere:1' },
+        // It has no clawbench to run, so every round fails at once.
+        scoring: { pythonImage: 'localhost/clawbench-scripted:dev' },
       });
-      const seen = await seenAtEnd(namespace, { seconds: 1100 });
+      const seen = await seenAtEnd(namespace, { seconds: 400 });
       const [trial] = await namespace.trials(RUN);
       return { ...seen, class: trial?.status?.class ?? null, reason: trial?.status?.reason ?? null };
     },

@@ -2,6 +2,20 @@ import type { Linter } from 'eslint';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+/** What runs are made of, wherever they run. */
+const RUNS_ATTEMPTS = [
+  'api',
+  'files',
+  'suite',
+  'artifacts',
+  'runtimes',
+  'gateway',
+  'supervision',
+  'scoring',
+  'attempt',
+  'report',
+] as const;
+
 /**
  * The one direction in which modules of src/ may import, from docs/architecture.md: each folder may use
  * itself and the folders listed for it, nothing else.
@@ -18,61 +32,11 @@ const MAY_IMPORT = {
   attempt: ['api', 'files', 'suite', 'artifacts', 'runtimes', 'gateway', 'supervision', 'scoring'],
   report: ['api', 'files', 'suite', 'artifacts', 'runtimes', 'gateway', 'supervision', 'scoring'],
   kube: ['api', 'files'],
-  local: [
-    'api',
-    'files',
-    'suite',
-    'artifacts',
-    'runtimes',
-    'gateway',
-    'supervision',
-    'scoring',
-    'attempt',
-    'report',
-  ],
+  local: RUNS_ATTEMPTS,
   // What runs inside the operator's pods: prepare, harness, score rounds.
-  pods: [
-    'api',
-    'files',
-    'suite',
-    'artifacts',
-    'runtimes',
-    'gateway',
-    'supervision',
-    'scoring',
-    'attempt',
-    'report',
-    'kube',
-  ],
-  controller: [
-    'api',
-    'files',
-    'suite',
-    'artifacts',
-    'runtimes',
-    'gateway',
-    'supervision',
-    'scoring',
-    'attempt',
-    'report',
-    'kube',
-  ],
-  cli: [
-    'api',
-    'files',
-    'suite',
-    'artifacts',
-    'runtimes',
-    'gateway',
-    'supervision',
-    'scoring',
-    'attempt',
-    'report',
-    'kube',
-    'local',
-    'pods',
-    'controller',
-  ],
+  pods: [...RUNS_ATTEMPTS, 'kube'],
+  controller: [...RUNS_ATTEMPTS, 'kube'],
+  cli: [...RUNS_ATTEMPTS, 'kube', 'local', 'pods', 'controller'],
 } as const;
 
 const folders = Object.keys(MAY_IMPORT);

@@ -13,7 +13,7 @@ import type { Classification } from './failure-class.ts';
  */
 
 /** What a trial says of itself while no attempt stands for it. */
-const UNDECIDED = {
+export const UNDECIDED = {
   decidedBy: null,
   execution: null,
   class: null,
@@ -56,8 +56,25 @@ export function unsupportedTrial(trial: TrialRecord, missing: readonly string[])
 }
 
 /** Number that the next attempt of a trial gets; numbers are never used twice. */
-export function nextAttemptNumber(trial: TrialRecord): number {
+export function nextAttemptNumber(trial: Pick<TrialRecord, 'attempts'>): number {
   return Math.max(0, ...trial.attempts.map((attempt) => attempt.number)) + 1;
+}
+
+/** An attempt that has begun and of whose end nothing is known. */
+export function openAttemptOf(
+  begun: Pick<TrialAttempt, 'number' | 'podName' | 'podUID' | 'startedAt' | 'rerunRevision'>,
+): TrialAttempt {
+  return {
+    ...begun,
+    endedAt: null,
+    class: null,
+    reason: null,
+    killReason: null,
+    counted: true,
+    runtimeMs: null,
+    wallClockMs: null,
+    artifacts: null,
+  };
 }
 
 /** The attempt is recorded before anything of it exists. `podUID` names this execution. */
@@ -67,21 +84,13 @@ export function attemptStarted(
   startedAt: string,
 ): { trial: TrialRecord; attempt: TrialAttempt } {
   const number = nextAttemptNumber(trial);
-  const attempt: TrialAttempt = {
+  const attempt = openAttemptOf({
     number,
     podName: podName(trial.name, number),
     podUID,
     startedAt,
-    endedAt: null,
-    class: null,
-    reason: null,
-    killReason: null,
-    counted: true,
-    runtimeMs: null,
-    wallClockMs: null,
-    artifacts: null,
     rerunRevision: trial.rerunRevision,
-  };
+  });
   return { trial: { ...trial, phase: 'Running', attempts: [...trial.attempts, attempt] }, attempt };
 }
 

@@ -1,4 +1,5 @@
 import { gatewayServiceName, podName, runChildName } from '../api/names.ts';
+import { PORTS } from '../api/pod-contract.ts';
 import type { ResolvedTimeouts } from '../api/timeouts.ts';
 import { mintToken } from '../gateway/token.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -15,6 +16,8 @@ interface Access {
 
 /** A token outlives its pod's own deadline by this, and by the time it may queue. */
 const TOKEN_SLACK_SECONDS = 600;
+/** Life of a token of the controller's own: one call. */
+const CONTROL_SECONDS = 60;
 
 /** Where runs' gateways are, and the tokens with which they are called. Secrets are read once a run. */
 export class GatewayAccess {
@@ -49,15 +52,27 @@ export class GatewayAccess {
     return { clusterIP: access.clusterIP, token };
   }
 
-  /** Address and token of the control port; null while the gateway is not made. */
+  /**
+   * Calls the control port of a run's gateway; null while the gateway is not made.
+   *
+   * @throws when it does not answer, or the signal aborts
+   */
   async control(
     run: RunView,
+    route: 'ended' | 'preflight',
+    body: object,
     signal: AbortSignal,
-  ): Promise<{ readonly clusterIP: string; readonly token: string } | null> {
+  ): Promise<Response | null> {
     const access = needsGateway(run) ? await this.#access(run, signal) : null;
     if (access === null) return null;
-    const exp = Math.ceil(this.#now() / 1000) + 60;
-    return { clusterIP: access.clusterIP, token: mintToken(access.secret, { role: 'control', exp }) };
+    const exp = Math.ceil(this.#now() / 1000) + CONTROL_SECONDS;
+    const token = mintToken(access.secret, { role: 'control', exp });
+    return await fetch(`http://${access.clusterIP}:${PORTS.gatewayControl}/control/${route}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    });
   }
 
   forget(runUid: string): void {

@@ -1,4 +1,3 @@
-import { PORTS } from '../api/pod-contract.ts';
 import { readRun } from './cache.ts';
 import type { Log } from './deps.ts';
 import type { GatewayAccess } from './gateway-access.ts';
@@ -71,14 +70,8 @@ export class EndedAttempts {
   /** Throws where it may be told later; what the gateway refuses is told to the log alone. */
   async #send(run: RunView, ended: EndedAttempt): Promise<void> {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const access = await this.#gateways.control(run, signal);
-    if (access === null) throw new Error('the gateway is not made');
-    const response = await fetch(`http://${access.clusterIP}:${PORTS.gatewayControl}/control/ended`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(ended),
-      signal,
-    });
+    const response = await this.#gateways.control(run, 'ended', { ...ended }, signal);
+    if (response === null) throw new Error('the gateway is not made');
     await response.body?.cancel();
     if (response.status >= 500) throw new Error(`the gateway answered ${response.status}`);
     if (!response.ok)

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { PROVIDER_ERROR_KINDS } from '../api/attempt.ts';
 import { messageOf } from '../api/errors.ts';
-import { PORTS } from '../api/pod-contract.ts';
 import { PREFLIGHT_REASONS } from '../gateway/preflight-reason.ts';
 import type { GatewayAccess } from './gateway-access.ts';
 import type { ModelAnswer } from './run/observation.ts';
@@ -76,14 +75,8 @@ export class ModelPreflight {
   async #ask(run: RunView): Promise<ModelAnswer> {
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const access = await this.#gateways.control(run, signal);
-      if (access === null) return { state: 'unavailable', message: 'the gateway is not made yet' };
-      const response = await fetch(`http://${access.clusterIP}:${PORTS.gatewayControl}/control/preflight`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
-        body: '{}',
-        signal,
-      });
+      const response = await this.#gateways.control(run, 'preflight', {}, signal);
+      if (response === null) return { state: 'unavailable', message: 'the gateway is not made yet' };
       const text = await response.text();
       if (response.status !== 200) {
         return {

@@ -1,6 +1,6 @@
 import type { BytePath } from '../../artifacts/byte-path.ts';
 import { linePath, type TreeFile } from '../../pods/reader/protocol.ts';
-import { eachOf } from './each-of.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import { fetchFile, type FetchedFile } from './fetch-file.ts';
 import type { ReaderClient } from './reader-client.ts';
 import { DOWNLOAD_FOLDER, type DownloadTarget } from './target.ts';
@@ -62,7 +62,7 @@ export async function downloadRun(options: DownloadOptions): Promise<DownloadRes
     options.onProgress({ files: done.files, bytes: done.bytes, totalFiles: files.length, totalBytes });
   };
   report();
-  await eachOf(files, FILES_AT_ONCE, async (file) => {
+  await eachBounded(files, FILES_AT_ONCE, async (file) => {
     signal.throwIfAborted();
     const fetched: FetchedFile = await fetchFile(reader, target, file, signal);
     done.files += 1;

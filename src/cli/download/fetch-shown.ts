@@ -11,7 +11,7 @@ import { openRun, type StoredRun } from '../../report/read-run.ts';
 import { decidingAttempt } from '../../report/rows.ts';
 import { parseTrialQuery } from '../../report/show.ts';
 import { SHOW_LIMITS } from '../../report/trial-detail.ts';
-import { eachOf } from './each-of.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import type { ReaderClient } from './reader-client.ts';
 
 /** Longest record that is fetched whole; the index of a suite of thousands of scenarios is the longest one. */
@@ -38,7 +38,7 @@ export async function withShownFiles<Result>(
     const layout = runLayout(root);
     await fetcher.all([layout.runJson, layout.suite.indexJson, layout.noopBaselineJson]);
     const stored = await openRun(root);
-    await eachOf(trialsOf(stored, query), FILES_AT_ONCE, async ({ id, number }) => {
+    await eachBounded(trialsOf(stored, query), FILES_AT_ONCE, async ({ id, number }) => {
       await fetchTrial(fetcher, stored, id, number, query !== undefined);
     });
     return await work(root);
@@ -82,7 +82,7 @@ async function fetchTrial(
       isPlainPath(bytePath(file.path)),
   );
   const initial = join(stored.layout.suite.publicDir(id), 'workspace');
-  await eachOf(changed.slice(0, SHOW_LIMITS.files.files), FILES_AT_ONCE, async ({ path }) => {
+  await eachBounded(changed.slice(0, SHOW_LIMITS.files.files), FILES_AT_ONCE, async ({ path }) => {
     await fetcher.bounded(join(attempt.root, path), SHOW_LIMITS.files.fileBytes);
     await fetcher.bounded(join(initial, path.slice(WORKSPACE.length)), SHOW_LIMITS.files.fileBytes);
   });
@@ -112,7 +112,7 @@ class Fetcher {
   }
 
   async all(paths: readonly string[]): Promise<void> {
-    await eachOf(paths, FILES_AT_ONCE, async (path) => {
+    await eachBounded(paths, FILES_AT_ONCE, async (path) => {
       await this.whole(path);
     });
   }

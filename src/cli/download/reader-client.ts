@@ -174,16 +174,22 @@ class StreamAgent extends Agent {
     this.#signal = signal;
   }
 
+  // Node.js declares the stream as always there; it takes none with an error.
   override createConnection(
     _options: unknown,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): undefined {
     this.#connect(this.#signal).then(
       (stream) => {
+        // It may have failed together with its opening, and would never say so again to who listens only now.
+        if (stream.destroyed) {
+          const fault = stream.errored ?? new Error('it was closed at once');
+          callback?.(fault, undefined as unknown as Duplex);
+          return;
+        }
         closeWhenSilent(stream);
         callback?.(null, stream);
       },
-      // Node.js declares the stream as always there; it takes none with an error.
       (error: unknown) => callback?.(error as Error, undefined as unknown as Duplex),
     );
   }

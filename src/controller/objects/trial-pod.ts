@@ -19,10 +19,8 @@ import { executorContainer, sharedMounts, sharedVolumes } from './executor-conta
 import { onClaimsNode, QUEUE_LABEL, readPodTemplate } from './pod-template.ts';
 import { agentDiskBytes, harnessResources } from './resources.ts';
 import { podSecurity } from './security.ts';
+import { activeDeadlineSeconds } from '../trial/clocks.ts';
 import { claimVolume, ownTmp, runMount } from './volumes.ts';
-
-/** Seconds beyond all clocks of the harness, after which the kubelet ends a pod whose harness does not. */
-const BACKSTOP_SECONDS = 150;
 
 export interface TrialPodInput {
   readonly run: RunContext;
@@ -72,7 +70,7 @@ export function trialPod(input: TrialPodInput): PodDraft {
       ...names(run, gateway),
       ...pullSecrets(config),
       restartPolicy: 'Never',
-      activeDeadlineSeconds: Math.ceil(timeouts.start + timeouts.wall + timeouts.collect + BACKSTOP_SECONDS),
+      activeDeadlineSeconds: activeDeadlineSeconds(timeouts),
       terminationGracePeriodSeconds: config.gracePeriodSeconds,
       securityContext: { ...template.securityContext, ...podSecurity(uid) },
       ...(executor.init.length === 0 ? {} : { initContainers: executor.init }),

@@ -21,7 +21,7 @@ import {
 } from '../../kube/resource.ts';
 import type { TrialObject } from '../cache.ts';
 import type { Deps } from '../deps.ts';
-import { eachBounded } from '../each-bounded.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import { readRoundConfigMap } from '../objects/round-config-map.ts';
 import type { RunResource, RunView } from '../run-view.ts';
 import { writeStatus } from '../status-patch.ts';

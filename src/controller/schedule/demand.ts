@@ -1,3 +1,4 @@
+import { nextAttemptNumber } from '../../attempt/trial-state.ts';
 import type { TrialStatus } from '../../api/trial-resource.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
 import { needsGateway } from '../objects/context.ts';
@@ -7,7 +8,7 @@ import type { SuiteView } from '../run/observation.ts';
 import { conditionOf, holds, type RunView } from '../run-view.ts';
 import { scenarioOf } from '../suite-view.ts';
 import { isLive, type PodFacts } from '../trial/pod-facts.ts';
-import { hasEnded, nextNumber, openAttempt } from '../trial/transitions.ts';
+import { hasEnded, openAttempt } from '../trial/transitions.ts';
 import type { Candidate, Demand } from './plan.ts';
 
 /** A Trial and what is there of it. */
@@ -82,7 +83,7 @@ export function demandOf(facts: RunForSchedule, options: DemandOptions): DemandO
   );
   const candidates: Candidate[] = ready.map(({ trial }) => ({
     key: trial.key,
-    attempt: nextNumber(trial.status),
+    attempt: nextAttemptNumber(trial.status),
   }));
   return {
     demand: { ...base, limit, candidates },

@@ -16,7 +16,7 @@ import { surfacesOf } from '../surfaces.ts';
 import { TRIAL_OBJECTS } from '../trial/reconciler.ts';
 import { demandOf, type TrialFacts } from './demand.ts';
 import { planStarts, type Candidate, type Demand } from './plan.ts';
-import { eachBounded } from '../each-bounded.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** The one key of the scheduler's queue: it always looks at all runs. */

@@ -4,6 +4,7 @@ import type { ResolvedTimeouts } from '../../api/timeouts.ts';
 import type { TrialStatus } from '../../api/trial-resource.ts';
 import type { TrialAttempt } from '../../api/trial.ts';
 import type { Classification } from '../../attempt/failure-class.ts';
+import { openAttemptOf, UNDECIDED } from '../../attempt/trial-state.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /*
@@ -15,45 +16,23 @@ import type { PodFacts } from './pod-facts.ts';
 const REASON_LENGTH = 1024;
 
 /** What a trial says of itself while no attempt stands for it. */
-const UNDECIDED = {
-  decidedBy: null,
-  execution: null,
-  class: null,
-  outcome: null,
-  score: null,
-  scoredRevision: null,
-  usage: null,
-  notBefore: null,
-} as const;
+const UNDECIDED_IN_CLUSTER = { ...UNDECIDED, scoredRevision: null, usage: null, notBefore: null } as const;
 
 /** The attempt that has begun and not ended, or undefined. */
 export function openAttempt(status: Pick<TrialStatus, 'attempts'>): TrialAttempt | undefined {
   return status.attempts.find(({ endedAt }) => endedAt === null);
 }
 
-/** Number that the next attempt gets; numbers are never used twice. */
-export function nextNumber(status: Pick<TrialStatus, 'attempts'>): number {
-  return Math.max(0, ...status.attempts.map(({ number }) => number)) + 1;
-}
-
 /** The pod of an attempt is there: from here on the attempt is bound to its UID. */
 export function begun(status: TrialStatus, pod: PodFacts, timeouts: ResolvedTimeouts): TrialStatus {
   if (status.attempts.some(({ number }) => number === pod.attempt)) return status;
-  const attempt: TrialAttempt = {
+  const attempt = openAttemptOf({
     number: pod.attempt,
     podName: pod.name,
     podUID: pod.uid,
     startedAt: new Date(pod.createdAt).toISOString(),
-    endedAt: null,
-    class: null,
-    reason: null,
-    killReason: null,
-    counted: true,
-    runtimeMs: null,
-    wallClockMs: null,
-    artifacts: null,
     rerunRevision: status.rerunRevision,
-  };
+  });
   return { ...status, timeouts, notBefore: null, attempts: [...status.attempts, attempt] };
 }
 
@@ -137,7 +116,7 @@ export function executed(
 
 /** No further attempt, and none stands for the trial: it is outside all denominators. */
 export function cancelled(status: TrialStatus, reason: string): TrialStatus {
-  return { ...status, ...UNDECIDED, phase: 'Cancelled', reason: cut(reason) };
+  return { ...status, ...UNDECIDED_IN_CLUSTER, phase: 'Cancelled', reason: cut(reason) };
 }
 
 /** A scenario needs what the runtime lacks: outside all denominators. */
@@ -165,7 +144,7 @@ export function notScored(status: TrialStatus, revision: number, why: string): T
 
 /** A new base attempt was asked for: earlier attempts are kept, the trial is open again. */
 export function reopened(status: TrialStatus, rerunRevision: number): TrialStatus {
-  return { ...status, ...UNDECIDED, rerunRevision, phase: 'Pending', reason: null };
+  return { ...status, ...UNDECIDED_IN_CLUSTER, rerunRevision, phase: 'Pending', reason: null };
 }
 
 /** A trial that needs no attempt any more; whether it needs a score is another question. */

@@ -13,7 +13,7 @@ import { storeScore } from '../../scoring/store-score.ts';
 import { mountsOf } from '../mounts.ts';
 import { readRequest, type Environment } from '../request.ts';
 import { tellingHowItEnds } from '../step-message.ts';
-import { eachOf } from './each-of.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import { readHandedOver } from './handed-over.ts';
 import { isRepaired, openRound, type OpenRound, type RoundTrial } from './round.ts';
 import { completedRun } from './run-completion.ts';
@@ -56,7 +56,7 @@ export async function publishRound(
       if (handed.baseline !== null) await writeJsonDurably(layout.noopBaselineJson, handed.baseline);
       const trials = await readTrials(client, request, round);
       const counts = { patched: 0, already: 0, missing: 0, reopened: 0, records: 0 };
-      await eachOf(round.trials, PATCHES, async (listed) => {
+      await eachBounded(round.trials, PATCHES, async (listed) => {
         const trial = trials.get(listed.trial);
         const record = handed.scores.get(listed.trial);
         if (record === undefined) return;
@@ -144,7 +144,7 @@ async function finish(
   trials: ReadonlyMap<string, TrialResource>,
 ): Promise<number> {
   let records = 0;
-  await eachOf([...trials.values()], PATCHES, async (trial) => {
+  await eachBounded([...trials.values()], PATCHES, async (trial) => {
     if (await storeTrialRecord(stored, trial)) records += 1;
   });
   const ref = { namespace: request.namespace, name: request.runName };

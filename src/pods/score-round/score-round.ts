@@ -17,7 +17,7 @@ import { mountsOf } from '../mounts.ts';
 import { readRequest, type Environment } from '../request.ts';
 import { tellingHowItEnds } from '../step-message.ts';
 import { loadMountedSuite } from '../suite-source.ts';
-import { eachOf } from './each-of.ts';
+import { eachBounded } from '../../api/each-bounded.ts';
 import { BASELINE_FILE, isRepaired, openRound, scoreFile, type OpenRound, type RoundTrial } from './round.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function scoreRound(env: Environment, now: () => Date): Promise<Ste
           counts[record.error !== null ? 'errors' : record.score !== null ? 'graded' : 'ungraded'] += 1;
         };
         // One more than can compute, so that the next is prepared meanwhile.
-        await eachOf(round.trials, availableParallelism() + 1, grade);
+        await eachBounded(round.trials, availableParallelism() + 1, grade);
         const baseline = round.last ? await addBaseline(round.stored, mounts.scores, checkers) : 0;
         return { v: STEP_REPORT_VERSION, ok: true, counts: { ...counts, baseline } };
       } finally {

@@ -8,7 +8,7 @@ import { runLayout } from '../../../src/api/run-layout.ts';
 import type { ScoreRecord } from '../../../src/api/score.ts';
 import type { TrialResource } from '../../../src/api/trial-resource.ts';
 import type { Behaviour } from '../../../src/api/vocabulary.ts';
-import { eachOf } from '../../../src/pods/score-round/each-of.ts';
+import { eachBounded } from '../../../src/api/each-bounded.ts';
 import { cli } from '../../support/cli.ts';
 import { writeRunFile } from '../../support/small-suite.ts';
 import { readJson } from '../attempt/support.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'clawbench-whole-'));
   run = new RunHere(folder, SPEC);
   await run.prepare();
-  await eachOf(Object.keys(BEHAVIOURS), 2, (id) => run.execute(id, 1));
+  await eachBounded(Object.keys(BEHAVIOURS), 2, (id) => run.execute(id, 1));
 }, 400_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

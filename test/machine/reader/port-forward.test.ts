@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { eachOf } from '../../../src/cli/download/each-of.ts';
+import { eachBounded } from '../../../src/api/each-bounded.ts';
 import { ReaderClient } from '../../../src/cli/download/reader-client.ts';
 import { staticAccess } from '../../../src/kube/config.ts';
 import { ApiStatusError, ApiUnreachableError } from '../../../src/kube/errors.ts';
@@ -41,7 +41,7 @@ test('binary data of any size arrives unchanged, and many files over few connect
   const digests = new Map<string, string>();
   for await (const line of client.tree()) if ('sha256' in line) digests.set(line.path, line.sha256);
   expect(digests.size).toBe(61);
-  await eachOf([...digests], 4, async ([path, digest]) => {
+  await eachBounded([...digests], 4, async ([path, digest]) => {
     const hash = createHash('sha256');
     for await (const chunk of (await client.file(path)) ?? []) hash.update(chunk);
     expect(hash.digest('hex')).toBe(digest);

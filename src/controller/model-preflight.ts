@@ -8,8 +8,9 @@ import type { RunView } from './run-view.ts';
 
 /** A call of the gateway to its model may take 60 s; this is a little more. */
 const PATIENCE_MS = 70_000;
-/** Between two questions to a model or gateway that may come. */
-const AGAIN_MS = 5_000;
+/** Pause before a model or gateway that may come is asked again; it doubles with each question, up to a bound. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 const answerSchema = z.union([
   z.object({ ok: z.literal(true) }),
@@ -27,6 +28,8 @@ interface Asked {
   answer: ModelAnswer;
   /** Milliseconds of the last answer; null while a call is under way. */
   at: number | null;
+  /** How often it did not answer. */
+  failures: number;
 }
 
 /**
@@ -47,22 +50,25 @@ export class ModelPreflight {
   answerOf(run: RunView): ModelAnswer {
     const known = this.#asked.get(run.uid);
     if (known !== undefined && !this.#isDue(known)) return known.answer;
-    const asked: Asked = known ?? { answer: { state: 'asking' }, at: null };
+    const asked: Asked = known ?? { answer: { state: 'asking' }, at: null, failures: 0 };
     asked.at = null;
     this.#asked.set(run.uid, asked);
     void this.#ask(run).then((answer) => {
       asked.answer = answer;
       asked.at = this.#now();
+      if (answer.state === 'unavailable') asked.failures += 1;
     });
     return asked.answer;
   }
 
+  /** What was said counts no more, e.g. because the run failed by it and may be run again with another key. */
   forget(runUid: string): void {
     this.#asked.delete(runUid);
   }
 
-  #isDue({ answer, at }: Asked): boolean {
-    return at === null || answer.state !== 'unavailable' ? false : this.#now() - at >= AGAIN_MS;
+  #isDue({ answer, at, failures }: Asked): boolean {
+    if (at === null || answer.state !== 'unavailable') return false;
+    return this.#now() - at >= Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
   }
 
   /** Never throws: that the gateway cannot be reached is an answer, too. */

@@ -14,7 +14,7 @@ import { Claims } from '../claims.ts';
 import type { Deps, Log } from '../deps.ts';
 import { ModelPreflight } from '../model-preflight.ts';
 import { GatewayAccess } from '../gateway-access.ts';
-import { tellGateway } from '../gateway-control.ts';
+import { EndedAttempts } from '../gateway-control.ts';
 import { sweepOrphans } from '../janitor.ts';
 import { createRunReconciler } from '../run/reconciler.ts';
 import { InFlight } from '../schedule/in-flight.ts';
@@ -133,6 +133,7 @@ function assemble(
   const inFlight = new InFlight(cache.pods, now);
   const claims = new Claims(client, now);
   const gateways = new GatewayAccess(client, now);
+  const endings = new EndedAttempts({ gateways, log });
   const refusals = new Map<string, string>();
   const wakeScheduler = () => scheduler.queue.addAfter(SCHEDULER_KEY, SCHEDULER_PAUSE_MS);
   const deps: Deps = {
@@ -145,7 +146,7 @@ function assemble(
     random: Math.random,
     record: (regarding, text) => events.record(regarding, text),
     log,
-    attemptEnded: (run, trial, attempt) => tellGateway({ gateways, log }, run, trial, attempt),
+    attemptEnded: (run, trial, attempt) => endings.tell(run, trial, attempt),
     wakeScheduler,
     wakeTrials: (keys) => keys.forEach((key) => trials.enqueue(key)),
   };
@@ -158,6 +159,7 @@ function assemble(
       ...deps,
       claims,
       gateways,
+      endings,
       models: new ModelPreflight(gateways, now),
       refusalOf: (uid) => refusals.get(uid) ?? null,
     }),

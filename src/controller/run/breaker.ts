@@ -1,20 +1,27 @@
 import { tripped, type BreakerTrip } from '../../attempt/breaker.ts';
+import { gatewayLost } from './gateway.ts';
 import type { PlanDraft } from './plan-draft.ts';
 import type { RunObservation, TrialView } from './observation.ts';
 
 /**
- * Stops a run whose attempts all fail alike and not by the agent, and lets it go on with the first that ends
- * otherwise. Recomputed from the Trials at each look.
+ * Stops a run whose attempts all fail alike and not by the agent, or whose gateway or pods do not come, and lets it go
+ * on with the first that ends otherwise. Recomputed from the Trials at each look.
  */
-export function guardAgainstSeries(observation: RunObservation, draft: PlanDraft): void {
+export function guardAgainstSeries(observation: RunObservation, draft: PlanDraft, now: number): void {
   const { run, trials, podRefusal } = observation;
   if (podRefusal !== null) {
     stall(draft, 'PodsRefused', podRefusal);
     return;
   }
+  const lost = gatewayLost(observation, draft, now);
+  if (lost !== null) {
+    stall(draft, 'GatewayUnavailable', lost);
+    return;
+  }
   const trip: BreakerTrip | null = tripped(endedAttempts(trials), run.spec.parallelism);
   if (trip === null) {
-    if (draft.holds('Stalled')) draft.set('Stalled', 'False', 'Recovered', 'an attempt ended otherwise');
+    if (draft.holds('Stalled'))
+      draft.set('Stalled', 'False', 'Recovered', 'nothing keeps attempts from ending otherwise');
     return;
   }
   const { attempts, reason } = trip;

@@ -1,5 +1,6 @@
 import { runChildName } from '../../api/names.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
+import { closeGateway } from './gateway.ts';
 import type { RunObservation, RunPlanOptions } from './observation.ts';
 import type { PlanDraft } from './plan-draft.ts';
 
@@ -39,7 +40,7 @@ export function planDeletion(observation: RunObservation, draft: PlanDraft, opti
 /** A run that is over and has no live pod is not held any more. */
 export function releaseWhenIdle(observation: RunObservation, draft: PlanDraft): void {
   if (isProtected(observation) && !observation.pods.some((pod) => pod.live)) draft.finalizer = 'remove';
-  if (observation.gateway !== null) draft.removals.push({ kind: 'gateway', name: '', uid: null });
+  closeGateway(observation, draft);
 }
 
 /** Removes what nobody needs: failed pods but the last ones, a probe that has told what it could. */

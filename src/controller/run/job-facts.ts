@@ -22,8 +22,8 @@ export function jobFacts(job: Job, pods: readonly Pod[]): JobFacts {
   };
 }
 
-/** The newest failure of a Job's containers, else what its newest pod waits for. */
-function lastWords(pods: readonly Pod[]): string | undefined {
+/** The newest failure of the containers of a Job's or Deployment's pods, else what the newest pod waits for. */
+export function lastWords(pods: readonly Pod[]): string | undefined {
   const newest = [...pods].sort((left, right) => createdAt(right) - createdAt(left));
   for (const pod of newest) {
     for (const status of statusesOf(pod)) {

@@ -68,6 +68,13 @@ export interface MissingReference {
   readonly field: string;
 }
 
+/** The Deployment of the run's gateway. `message`: what it waits for; empty when it is ready. */
+export interface GatewayFacts {
+  readonly uid: string;
+  readonly ready: boolean;
+  readonly message: string;
+}
+
 /** What a run's model said before the first trial. */
 export type ModelAnswer =
   | { readonly state: 'asking' | 'answered' }
@@ -94,7 +101,7 @@ export interface RunObservation {
   readonly pods: readonly TrialPodView[];
   readonly missing: readonly MissingReference[];
   readonly claim: ClaimFacts | null;
-  readonly gateway: { readonly ready: boolean; readonly message: string } | null;
+  readonly gateway: GatewayFacts | null;
   /** null: nobody has to ask, or nobody can yet. */
   readonly modelAnswer: ModelAnswer | null;
   readonly probe: ProbeFacts | null;

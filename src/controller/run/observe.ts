@@ -13,8 +13,15 @@ import { suiteOf } from '../suite-view.ts';
 import { surfacesOf } from '../surfaces.ts';
 import { LABELS } from '../../api/names.ts';
 import { isLivePod } from '../trial/pod-facts.ts';
-import { imageDigest, jobFacts, probeFacts } from './job-facts.ts';
-import type { JobFacts, RoundFacts, RunObservation, TrialPodView, TrialView } from './observation.ts';
+import { imageDigest, jobFacts, lastWords, probeFacts } from './job-facts.ts';
+import type {
+  GatewayFacts,
+  JobFacts,
+  RoundFacts,
+  RunObservation,
+  TrialPodView,
+  TrialView,
+} from './observation.ts';
 
 /** What the cache shows of a run. What needs the API server itself is added by the reconciler. */
 export function observeCache(
@@ -31,6 +38,10 @@ export function observeCache(
   };
   const probe = cache.pods.get(key('probe'));
   const gateway = cache.deployments.get(key('gateway'));
+  const gatewayPods = pods.filter(
+    ({ metadata: { labels, deletionTimestamp } }) =>
+      labels?.[LABELS.COMPONENT] === 'gateway' && deletionTimestamp === undefined,
+  );
   return {
     run,
     invalid: invalidityOf(run, config),
@@ -38,7 +49,10 @@ export function observeCache(
     surfaces: surfacesOf(run),
     trials: trialsOf(cache, run),
     pods: pods.flatMap((pod) => trialPodOf(pod, run)),
-    gateway: gateway === undefined ? null : gatewayFacts(gateway),
+    gateway:
+      gateway === undefined || !isOurs(gateway.metadata.ownerReferences, run)
+        ? null
+        : gatewayFacts(gateway, gatewayPods),
     probe: probe === undefined || !isOurs(probe.metadata.ownerReferences, run) ? null : probeFacts(probe),
     prepare: job('prepare'),
     suite: suiteOf(cache, run),
@@ -81,13 +95,15 @@ function roundsOf(cache: Cache, run: RunView, job: (suffix: string) => JobFacts 
   }
 }
 
-function gatewayFacts({ metadata, status }: Deployment): { ready: boolean; message: string } {
+function gatewayFacts({ metadata, status }: Deployment, pods: readonly Pod[]): GatewayFacts {
   const current = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   const ready = current && (status?.availableReplicas ?? 0) > 0;
   const telling = status?.conditions?.find(
     ({ status: is, message }) => is === 'False' && message !== undefined,
   );
-  return { ready, message: ready ? '' : (telling?.message ?? 'the gateway is starting') };
+  // What its pod says is nearer to the cause than what its Deployment does.
+  const message = lastWords(pods) ?? telling?.message ?? 'the gateway is starting';
+  return { uid: metadata.uid, ready, message: ready ? '' : message };
 }
 
 /** What no pod can be made of; found before anything is created. */

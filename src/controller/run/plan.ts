@@ -73,7 +73,7 @@ function advance(
   const declared = declaredTrials(observation, observation.suite);
   const expanded = expandTrials(observation, observation.suite, draft);
   markUnsupported(observation, observation.suite, draft);
-  if (abort === null) guardAgainstSeries(observation, draft);
+  if (abort === null) guardAgainstSeries(observation, draft, now);
   if (draft.holds('Stalled')) wakeForStall(draft, options);
   const allEnded = expanded && haveAllEnded(observation.trials, declared);
   summarise(observation.trials, declared, allEnded, draft);

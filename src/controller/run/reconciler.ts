@@ -14,6 +14,7 @@ import { readRun } from '../cache.ts';
 import type { Claims } from '../claims.ts';
 import type { Deps } from '../deps.ts';
 import type { GatewayAccess } from '../gateway-access.ts';
+import type { EndedAttempts } from '../gateway-control.ts';
 import type { ModelPreflight } from '../model-preflight.ts';
 import { runtimeImage } from '../objects/context.ts';
 import { holds, isReadable, type RunView } from '../run-view.ts';
@@ -40,6 +41,7 @@ export interface RunDeps extends Deps {
   readonly claims: Claims;
   readonly gateways: GatewayAccess;
   readonly models: ModelPreflight;
+  readonly endings: EndedAttempts;
   /** Why the API server refuses pods of a run; null where it does not. */
   readonly refusalOf: (runUid: string) => string | null;
 }
@@ -65,6 +67,7 @@ export function createRunReconciler(deps: RunDeps) {
     if (last?.over === object.metadata.resourceVersion)
       return { requeueAfterSeconds: CACHE_PATIENCE_SECONDS };
 
+    tellGateway(run);
     const now = deps.clock.date().getTime();
     const observation = await observe(run, signal);
     const plan = planRun(observation, {
@@ -95,6 +98,16 @@ export function createRunReconciler(deps: RunDeps) {
     }
   };
 
+  /** What a gateway could not be told before, it is told now; with the run's end all that was said of it is over. */
+  function tellGateway(run: RunView): void {
+    if (holds(run, 'Complete') || holds(run, 'Failed')) {
+      deps.endings.forget(run.uid);
+      deps.models.forget(run.uid);
+    } else {
+      deps.endings.retry(run);
+    }
+  }
+
   /** Trials see for themselves why they have to end; that they should look is all they are told. */
   function wakeOpenTrials({ namespace }: RunView, { trials }: RunObservation): void {
     const open = trials.filter(({ status }) => !hasEnded(status));
@@ -110,6 +123,7 @@ export function createRunReconciler(deps: RunDeps) {
     deps.claims.forget(uid);
     deps.gateways.forget(uid);
     deps.models.forget(uid);
+    deps.endings.forget(uid);
   }
 
   async function observe(run: RunView, signal: AbortSignal): Promise<RunObservation> {

@@ -1,6 +1,7 @@
 import { nextAttemptNumber } from '../../attempt/trial-state.ts';
 import type { TrialStatus } from '../../api/trial-resource.ts';
 import { RUN_FINALIZER } from '../../api/pod-contract.ts';
+import { needsGateway } from '../objects/context.ts';
 import { abortOf, rerunAsked } from '../run/abort.ts';
 import { missingSurfaces } from '../run/expand.ts';
 import type { SuiteView } from '../run/observation.ts';
@@ -99,7 +100,7 @@ export function mayStart(
     holds(run, 'SuiteFrozen') &&
     run.object.metadata.finalizers?.includes(RUN_FINALIZER) === true &&
     (!options.preflight || run.status.provenance?.['runtimeImageDigest'] !== undefined) &&
-    conditionOf(run, 'GatewayReady')?.status !== 'False' &&
+    (!needsGateway(run) || holds(run, 'GatewayReady')) &&
     !holds(run, 'Complete') &&
     !holds(run, 'Failed') &&
     !run.spec.suspend &&

@@ -110,57 +110,6 @@ describe('before the first trial', () => {
   });
 });
 
-describe('a run with a model', () => {
-  const ready = { needsGateway: true, gateway: { ready: true, message: '' } };
-  const answered = { state: 'answered' as const };
-
-  it('gets its gateway when the suite is frozen, because its journal lies beside that', () => {
-    const before = planRun(seen({ needsGateway: true, suite: null, prepare: null }), runOptions(0));
-    expect(kinds(before)).not.toContain('gateway');
-    const after = planRun(seen({ needsGateway: true }), runOptions(0));
-    expect(kinds(after)).toContain('gateway');
-    expect(conditionIn(after, 'GatewayReady')).toMatchObject({ status: 'False', reason: 'Unavailable' });
-    expect(after.trials).toEqual([]);
-  });
-
-  it('has no trial before its model has answered once, and remembers that it did', () => {
-    const asking = planRun(seen({ ...ready, modelAnswer: { state: 'asking' } }), runOptions(0));
-    expect(asking.trials).toEqual([]);
-    expect(asking.requeueAt).not.toBeNull();
-    const plan = planRun(seen({ ...ready, modelAnswer: answered }), runOptions(0));
-    expect(plan.trials).toHaveLength(2);
-    expect(plan.status.provenance).toMatchObject({ modelAnsweredAt: iso(0) });
-  });
-
-  it('fails at once where the model refuses, and names its status', () => {
-    const modelAnswer = {
-      ...{ state: 'refused' as const, reason: 'ModelAuthentication' },
-      message: 'the model answered one question with status 401 (no)',
-    };
-    const plan = planRun(seen({ ...ready, modelAnswer }), runOptions(0));
-    expect(conditionIn(plan, 'Failed')).toMatchObject({ status: 'True', reason: 'ModelAuthentication' });
-    expect(plan.status.reason).toContain('401');
-  });
-
-  it('waits for a model that may come, bounded by the time of a start and of a probe', () => {
-    const unavailable = { ...ready, modelAnswer: { state: 'unavailable' as const, message: 'status 503' } };
-    const frozen = { provenance: PROBED.provenance, conditions: [condition('SuiteFrozen', 'True')] };
-    const observed = seen({ ...unavailable, run: run({ status: frozen }) });
-    const early = planRun(observed, runOptions(60));
-    expect(conditionIn(early, 'Failed')?.status).not.toBe('True');
-    expect(early.status.reason).toContain('503');
-    const late = planRun(observed, runOptions(600 + 120));
-    expect(conditionIn(late, 'Failed')).toMatchObject({ status: 'True', reason: 'ModelUnavailable' });
-  });
-
-  it('is not asked for a gateway again when only scores are made anew', () => {
-    const status = { provenance: PROBED.provenance, conditions: [condition('Complete', 'True')] };
-    const again = run({ spec: { scoring: { revision: 2 } }, status: { ...status, scoredRevision: 1 } });
-    const plan = planRun(seen({ needsGateway: true, run: again, trials: both(scored) }), runOptions(0));
-    expect(kinds(plan)).not.toContain('gateway');
-  });
-});
-
 describe('Trials', () => {
   it('are created once, each scenario first', () => {
     const twice = run({ spec: { trialsPerScenario: 2 }, status: PROBED });

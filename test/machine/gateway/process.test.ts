@@ -107,7 +107,8 @@ describe('clawbench gateway', () => {
     await delay(300);
     gateway.child.kill('SIGTERM');
     await gateway.said('ending');
-    await expect(call(2)).rejects.toThrow('ECONNREFUSED');
+    // A connection that the kernel had queued before the port was closed is reset, a later one refused.
+    await expect(call(2)).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
     expect((await open).status).toBe(200);
     expect((await gateway.result).code).toBe(0);
     expect(await readFile(join(folder, 'gateway', 'journal.jsonl'), 'utf8')).toContain('"status":200');

@@ -36,6 +36,8 @@ const DRAIN_MS = 50;
 const PROCESSES_TOLD = 64;
 const LIMIT_POLL_MS = 250;
 const KILL_PATIENCE_MS = 30_000;
+/** How long the harness has to hear that the pod is being ended, before the shim ends the turn by itself. */
+const TERM_HEED_MS = 2_000;
 const TERM_GRACE_MS = 10_000;
 /** How long PID 1 stays for a harness that still collects, once it was asked to end. */
 const TERM_STAY_MS = 60_000;
@@ -467,9 +469,12 @@ class Conversation {
     this.send({ type: 'dead', count: left.length, processes, remaining });
   }
 
-  /** SIGTERM to the shim itself: the pod is being ended. The harness was told so too, and still collects. */
+  /**
+   * SIGTERM to the shim itself: the pod is being ended. The harness is told so too, at about the same time, and still
+   * collects. It goes first: an agent that ended before the harness knew why would look like one that crashed.
+   */
   private terminated(): void {
-    this.terminateTurn();
+    setTimeout(() => this.terminateTurn(), TERM_HEED_MS);
     setTimeout(() => void this.reach.killEverything(), TERM_GRACE_MS);
     setTimeout(() => this.leave(143), TERM_STAY_MS);
   }

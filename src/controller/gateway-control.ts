@@ -1,6 +1,7 @@
 import { readRun } from './cache.ts';
 import type { Log } from './deps.ts';
 import type { GatewayAccess } from './gateway-access.ts';
+import { needsGateway } from './objects/context.ts';
 import { isReadable, type RunResource, type RunView } from './run-view.ts';
 
 const PATIENCE_MS = 5_000;
@@ -30,7 +31,7 @@ export class EndedAttempts {
   /** Returns at once. */
   tell(object: RunResource, trial: string, attempt: number): void {
     const run = readRun(object);
-    if (!isReadable(run) || run.spec.model === undefined) return;
+    if (!isReadable(run) || !needsGateway(run)) return;
     const untold = this.#untold.get(run.uid) ?? new Map<string, EndedAttempt>();
     this.#untold.set(run.uid, untold);
     untold.set(`${trial}/${attempt}`, { trial, attempt });

@@ -59,8 +59,10 @@ async function serve({ host, ...flags }: GatewayFlags): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
   });
+  // Said when the ports are closed: whoever reads it finds no port that still takes a call and then resets it.
+  const drained = gateway.drain(DRAIN_MS);
   log('info', 'ending: open calls are given time');
-  await gateway.drain(DRAIN_MS);
+  await drained;
   log('info', 'ended');
 }
 
